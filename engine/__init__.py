@@ -1,0 +1,1 @@
+"""The LLM inference engine. Nothing stands here yet: its floors arrive with the engine issue, god class first."""
