@@ -70,6 +70,7 @@ def test_sizes_are_counted_as_an_editor_shows_them() -> None:
         "from rich import print",
         "import sys\nsys.stderr.write('x')",
         "import sys\nout = sys.stdout",
+        "from sys import __stdout__",
     ],
 )
 def test_printing_is_seen(text: str) -> None:
