@@ -1,0 +1,42 @@
+"""The form of a page of `unmoved explain`. The pages are in pages_*.py, the table of all of them in pages.py."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from codemods.schema.hazards import Severity
+
+
+class Example(Struct, frozen=True, kw_only=True):
+    """Two versions of a program whose `run()` comes to something else: a test runs both.
+
+    Where one file is not enough, lines `# file: NAME.py` part them; `run` is in the last.
+    was, now: what `run()` comes to, as `repr` prints it, or `SomeError: its message`."""
+
+    before: str
+    after: str
+    was: str
+    now: str
+
+
+class Settling(Struct, frozen=True, kw_only=True):
+    """One way to settle a hazard. `key` is a key of the plan's step, or "" where the way is another."""
+
+    key: str
+    how: str
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """`severity` is the usual one; a single place may be judged lighter or graver."""
+
+    code: str
+    title: str
+    severity: Severity
+    text: str
+    example: Example
+    settle: tuple[Settling, ...]
+
+
+def accept(why: str) -> Settling:
+    """The way that is always there: a person says why it is harmless."""
+    return Settling(key="accept", how=why)
