@@ -36,8 +36,17 @@ class MemoryTree:
 class FileSet:
     """An immutable view of a tree. `write` and `delete` return a new view; the base is never touched."""
 
-    def __init__(self, base: Tree, overlay: Mapping[str, bytes | None] | None = None) -> None:
+    def __init__(
+        self,
+        base: Tree,
+        overlay: Mapping[str, bytes | None] | None = None,
+        *,
+        source_roots: tuple[str, ...] = (),
+        line_length: int = 88,
+    ) -> None:
         self.base = base
+        self.source_roots, self.line_length = source_roots, line_length
+        self.notes: dict[str, object] = {}  # facts computed from this very set of files; dropped with it
         self._overlay: dict[str, bytes | None] = dict(overlay or {})
         self._paths: dict[str, None] | None = None
 
@@ -65,10 +74,19 @@ class FileSet:
         return self.base.read(path)
 
     def write(self, path: str, raw: bytes) -> FileSet:
-        return FileSet(self.base, {**self._overlay, path: raw})
+        return self._with(path, raw)
 
     def delete(self, path: str) -> FileSet:
-        return FileSet(self.base, {**self._overlay, path: None})
+        return self._with(path, None)
+
+    def _with(self, path: str, raw: bytes | None) -> FileSet:
+        successor = FileSet(
+            self.base, {**self._overlay, path: raw}, source_roots=self.source_roots, line_length=self.line_length
+        )
+        if (raw is not None) == (path in self):
+            successor._paths = self._known()  # same names: what was computed from names alone stays true
+            successor.notes.update({key: note for key, note in self.notes.items() if key == "modules"})
+        return successor
 
     def overlay(self) -> Mapping[str, bytes | None]:
         """What differs from the base; None marks a removed file."""

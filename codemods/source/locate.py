@@ -1,0 +1,187 @@
+"""From a reference to the definition it names, and the span of text that belongs to a definition. Reads only."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+
+from msgspec import Struct
+
+from codemods.schema.errors import PlanError
+from codemods.schema.refs import DefRef
+from codemods.source.files import FileSet
+from codemods.source.modules import modules_of
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Definition, Function, Source, load
+
+
+class UnknownModule(PlanError):
+    """A module that is not in the tree."""
+
+    code = "unknown-module"
+
+
+class UnknownDefinition(PlanError):
+    """A module has no such definition."""
+
+    code = "unknown-definition"
+
+
+class AmbiguousDefinition(PlanError):
+    """A name is defined more than once in one scope."""
+
+    code = "ambiguous-definition"
+
+
+class Located(Struct, frozen=True, eq=False):
+    """A definition found: its file, its node, and the class around it (None at module level)."""
+
+    source: Source
+    node: Definition | ast.Assign | ast.AnnAssign
+    owner: ast.ClassDef | None
+    ref: DefRef
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+    @property
+    def function(self) -> Function:
+        """The node, where the caller has checked that it is a function."""
+        if not isinstance(self.node, FUNCTIONS):
+            raise UnknownDefinition(
+                f"{self.ref} is not a function or method", path=self.path, line=self.node.lineno, fix="name a function"
+            )
+        return self.node
+
+
+def module_path(files: FileSet, module: str) -> str:
+    """The file of a module. Raises UnknownModule with the nearest names."""
+    modules = modules_of(files)
+    path = modules.path_of(module)
+    if path is None:
+        leaf = module.rpartition(".")[2] if not module.endswith(".py") else module
+        known = {modules.module_of(other) for other in files.paths() if other.endswith(".py")}
+        near = [name for name in sorted(known) if name.rpartition(".")[2] == leaf]
+        near = near[:3] or difflib.get_close_matches(module, sorted(known), n=3)
+        hint = f"did you mean {', '.join(near)}?" if near else "name a module under --root, or set source-roots"
+        raise UnknownModule(f"there is no module {module!r} in the tree", fix=hint)
+    return path
+
+
+def find(files: FileSet, ref: DefRef) -> Located:
+    """The definition (function, class, method, constant) a reference names.
+
+    Raises UnknownModule, UnknownDefinition, AmbiguousDefinition, Unparsable."""
+    source = load(files, module_path(files, ref.module))
+    return find_in(source, ref)
+
+
+def find_in(source: Source, ref: DefRef) -> Located:
+    """As `find`, in a file at hand."""
+    owner: ast.ClassDef | None = None
+    statements: list[ast.stmt] = source.tree.body
+    *outer, name = ref.qualname.split(".")
+    for part in outer:
+        found = _named(statements, part)
+        nested = [node for node in found if isinstance(node, ast.ClassDef)]
+        if not nested:
+            raise _unknown(source, ref, part, statements)
+        owner = _only(source, ref, nested)  # type: ignore[assignment]
+        assert isinstance(owner, ast.ClassDef)
+        statements = owner.body
+    found = _named(statements, name)
+    if not found:
+        raise _unknown(source, ref, name, statements)
+    return Located(source=source, node=_only(source, ref, found), owner=owner, ref=ref)
+
+
+def _named(statements: list[ast.stmt], name: str) -> list[Definition | ast.Assign | ast.AnnAssign]:
+    found: list[Definition | ast.Assign | ast.AnnAssign] = []
+    for statement in flattened(statements):
+        if isinstance(statement, DEFINITIONS) and statement.name == name:
+            found.append(statement)
+        elif isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", None) == name:
+            found.append(statement)
+        elif isinstance(statement, ast.Assign):
+            targets = [target for target in statement.targets if isinstance(target, ast.Name)]
+            if any(target.id == name for target in targets):
+                found.append(statement)
+    return found
+
+
+def flattened(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements of one scope, with those inside its if, try, with, for and while blocks."""
+    found: list[ast.stmt] = []
+    for statement in statements:
+        found.append(statement)
+        if isinstance(statement, DEFINITIONS):
+            continue
+        for block in ("body", "orelse", "finalbody"):
+            found.extend(flattened(getattr(statement, block, [])))
+        for handler in getattr(statement, "handlers", []):
+            found.extend(flattened(handler.body))
+        for case in getattr(statement, "cases", []):
+            found.extend(flattened(case.body))
+    return found
+
+
+def _only(
+    source: Source, ref: DefRef, found: list[Definition | ast.Assign | ast.AnnAssign] | list[ast.ClassDef]
+) -> Definition | ast.Assign | ast.AnnAssign:
+    if len(found) > 1:
+        lines = ", ".join(str(node.lineno) for node in found)
+        raise AmbiguousDefinition(
+            f"{ref} has {len(found)} definitions (lines {lines})",
+            path=source.path,
+            line=found[0].lineno,
+            fix="leave one of them, or give them different names first",
+        )
+    return found[0]
+
+
+def _unknown(source: Source, ref: DefRef, name: str, statements: list[ast.stmt]) -> UnknownDefinition:
+    names = [statement.name for statement in flattened(statements) if isinstance(statement, DEFINITIONS)]
+    near = difflib.get_close_matches(name, names, n=3) or names[:3]
+    elsewhere = [
+        f"{node.name}.{inner.name}"
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef)
+        for inner in node.body
+        if isinstance(inner, FUNCTIONS) and inner.name == name
+    ]
+    hint = ", ".join(elsewhere[:3] or near)
+    return UnknownDefinition(
+        f"{source.path} has no {ref.qualname!r} (no {name!r} there)",
+        path=source.path,
+        fix=f"did you mean {hint}?" if hint else "name a definition that is in the file",
+    )
+
+
+def head_start(source: Source, node: ast.stmt) -> int:
+    """Offset of the first line that belongs to a definition: decorators and the comments directly above it."""
+    decorators = getattr(node, "decorator_list", [])
+    first = min([source.start(node), *(source.start(decorator) - 1 for decorator in decorators)])
+    text = source.text
+    start = text.line_start(first)
+    indent = text.indent_at(first)
+    while start > 0:
+        above = text.line_start(start - 1)
+        line = source.body[above:start]
+        is_own_comment = line.startswith(indent + b"#")
+        continues = above > 0 and source.body[:above].rstrip(b"\r\n").endswith(b"\\")
+        if not is_own_comment or continues or is_shebang(source, above):
+            return start
+        start = above
+    return start
+
+
+def is_shebang(source: Source, at: int) -> bool:
+    """The first two lines may steer the interpreter (shebang, encoding); they never belong to a definition."""
+    line = source.text.line_of(at)
+    text = source.text.line_text(line)
+    return (line == 1 and text.startswith(b"#!")) or (line <= 2 and b"coding" in text)
+
+
+def tail_end(source: Source, node: ast.stmt) -> int:
+    """Offset after the newline that ends a definition (with the comment that shares its last line)."""
+    return source.text.line_end(max(source.start(node), source.end(node) - 1))

@@ -1,0 +1,131 @@
+"""One parsed Python file: tree, parents, spans. Parsing is `ast`'s; positions inside f-strings are made true on every
+supported Python. Reads only; a file that does not parse is an error that names the place."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from codemods.schema.errors import SourceError
+from codemods.source.files import FileSet
+from codemods.source.fstrings import outermost, reposition
+from codemods.source.text import Text
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+_KEEP = 24  # parsed files kept; a syntax tree takes about 150 times its text, so the cache bounds the memory
+
+
+class Unparsable(SourceError):
+    """This interpreter can't parse the file."""
+
+    code = "unparsable"
+
+
+def parse_tree(path: str, body: bytes) -> ast.Module:
+    """`ast.parse` with the cyclic collector off (twice as fast on large files) and errors that name the place."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the file's own invalid escapes are not this run's news
+            return ast.parse(body, filename=path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 0
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
+        raise Unparsable(
+            f"Python {version} can't parse it: {reason}",
+            path=path,
+            line=line,
+            fix="run unmoved under the Python that runs this code, mend the file, or exclude it in [tool.unmoved]",
+        ) from error
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class Source:
+    """A file's text and tree. Offsets count bytes of `text.body`."""
+
+    def __init__(self, path: str, raw: bytes) -> None:
+        self.path = path
+        self.text = Text(path, raw)
+        self.tree = parse_tree(path, self.text.body)
+        self.scope_table: object = None  # binder.table keeps its result here, so that it lives as long as the tree
+        self._parents: dict[ast.AST, ast.AST] | None = None
+        if sys.version_info < (3, 12):
+            for node in outermost(self.tree):
+                reposition(self.text, node)
+
+    @property
+    def body(self) -> bytes:
+        return self.text.body
+
+    @property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        if self._parents is None:
+            found: dict[ast.AST, ast.AST] = {}
+            stack: list[ast.AST] = [self.tree]
+            while stack:
+                node = stack.pop()
+                for child in ast.iter_child_nodes(node):
+                    found[child] = node
+                    stack.append(child)
+            self._parents = found
+        return self._parents
+
+    def start(self, node: ast.AST) -> int:
+        """Offset of the node's first byte; of a decorated definition the first byte of `def`, `async` or `class`."""
+        return self.text.line_starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined, no-any-return]
+
+    def end(self, node: ast.AST) -> int:
+        return self.text.line_starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined, no-any-return]
+
+    def segment(self, node: ast.AST) -> bytes:
+        return self.body[self.start(node) : self.end(node)]
+
+    def line(self, node: ast.AST) -> int:
+        return int(node.lineno)  # type: ignore[attr-defined]
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Parent, grandparent, … up to the module."""
+        at: ast.AST | None = self.parents.get(node)
+        while at is not None:
+            yield at
+            at = self.parents.get(at)
+
+    def enclosing(self, node: ast.AST, *kinds: type[ast.AST]) -> ast.AST | None:
+        """The nearest ancestor of one of the kinds."""
+        return next((above for above in self.ancestors(node) if isinstance(above, kinds)), None)
+
+    def statement_of(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that contains `node` (or is it)."""
+        at: ast.AST = node
+        while not isinstance(at, ast.stmt):
+            at = self.parents[at]
+        return at
+
+
+_cache: OrderedDict[tuple[str, bytes], Source] = OrderedDict()
+
+
+def load(files: FileSet, path: str) -> Source:
+    """The parsed file, from a small cache keyed by path and content. Raises Unparsable, NotText."""
+    raw = files.read(path)
+    key = (path, raw)
+    found = _cache.get(key)
+    if found is None:
+        found = _cache[key] = Source(path, raw)
+        while len(_cache) > _KEEP:
+            _cache.popitem(last=False)
+    else:
+        _cache.move_to_end(key)
+    return found
