@@ -1,1 +1,2 @@
-"""The data that travels between floors: references, plans, hazards, results, errors. No behaviour beyond parsing itself."""
+"""The data that travels between floors: references, plans, hazards, results, errors. No behaviour beyond
+parsing itself."""

@@ -1,4 +1,5 @@
-"""The base of every error a user, a plan or a file can cause. Says nothing about exit codes beyond the one it carries."""
+"""The base of every error a user, a plan or a file can cause. Says nothing about exit codes beyond the
+one it carries."""
 
 from __future__ import annotations
 

@@ -40,6 +40,4 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 def refusal_of(hazard: Hazard) -> Refusal:
     """The refusal that an unsettled STOP hazard is."""
-    return Refusal(
-        code=hazard.code, path=hazard.path, line=hazard.line, message=hazard.message, settle=hazard.settle
-    )
+    return Refusal(code=hazard.code, path=hazard.path, line=hazard.line, message=hazard.message, settle=hazard.settle)

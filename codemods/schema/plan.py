@@ -31,7 +31,7 @@ class StepBase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
         return str(getattr(self, self.destination_key, ""))
 
 
-class ExtractMethod(StepBase, tag="extract-method"):
+class ExtractMethod(StepBase, frozen=True, kw_only=True, tag="extract-method"):
     """Take a method out of its class: prep (static, parameters for attributes), move, post.
 
     to: destination module; "" stops after prep (the method becomes static in place).
@@ -66,7 +66,7 @@ class ExtractMethod(StepBase, tag="extract-method"):
     target_key: ClassVar[str] = "method"
 
 
-class Move(StepBase, tag="move"):
+class Move(StepBase, frozen=True, kw_only=True, tag="move"):
     """Move a module-level function, class or constant to another module.
 
     reexport: keep the old name importable from the old module (`from new import name  # noqa: F401`).
@@ -82,7 +82,7 @@ class Move(StepBase, tag="move"):
     target_key: ClassVar[str] = "definition"
 
 
-class Rename(StepBase, tag="rename"):
+class Rename(StepBase, frozen=True, kw_only=True, tag="rename"):
     """Rename a definition, an attribute (`pkg.mod:Class.attr`), a local (`pkg.mod:func.local`) or a module in place.
 
     definition: MODULE:QUALNAME, or a bare MODULE to rename a module or package.
@@ -95,7 +95,7 @@ class Rename(StepBase, tag="rename"):
     target_key: ClassVar[str] = "definition"
 
 
-class InlineMethod(StepBase, tag="inline-method"):
+class InlineMethod(StepBase, frozen=True, kw_only=True, tag="inline-method"):
     """Put a thin forwarder's body at its call sites and remove it. Also takes a module-level function, and a local
     (`pkg.mod:func.name`) that is assigned once."""
 
@@ -104,7 +104,7 @@ class InlineMethod(StepBase, tag="inline-method"):
     target_key: ClassVar[str] = "method"
 
 
-class ExtractFunction(StepBase, tag="extract-function"):
+class ExtractFunction(StepBase, frozen=True, kw_only=True, tag="extract-function"):
     """A block of statements, or one expression, of `function` becomes a function (or a method of the same class).
 
     first, last: source text of the first line of the first and of the last statement of the block, as it stands in the
@@ -137,7 +137,7 @@ class Piece(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     last: str = ""
 
 
-class SplitMethod(StepBase, tag="split-method"):
+class SplitMethod(StepBase, frozen=True, kw_only=True, tag="split-method"):
     """A long method becomes several methods of the same class, in order; the method calls them. One commit."""
 
     method: str
@@ -146,7 +146,7 @@ class SplitMethod(StepBase, tag="split-method"):
     target_key: ClassVar[str] = "method"
 
 
-class ResultStruct(StepBase, tag="result-struct"):
+class ResultStruct(StepBase, frozen=True, kw_only=True, tag="result-struct"):
     """A function that returns a tuple returns a frozen keyword-only msgspec.Struct; call sites unpack it by field.
 
     function: MODULE:QUALNAME. name: the struct. fields: in the order of the tuple; () takes the names returned.
@@ -160,7 +160,7 @@ class ResultStruct(StepBase, tag="result-struct"):
     target_key: ClassVar[str] = "function"
 
 
-class RedirectAttribute(StepBase, tag="redirect-attribute"):
+class RedirectAttribute(StepBase, frozen=True, kw_only=True, tag="redirect-attribute"):
     """`self.tp_size` is read as `self.ps.tp_size` everywhere.
 
     attribute: MODULE:Class.attr. via: the attribute path between (`ps`), may be dotted.
@@ -174,16 +174,7 @@ class RedirectAttribute(StepBase, tag="redirect-attribute"):
     target_key: ClassVar[str] = "attribute"
 
 
-Step = (
-    ExtractMethod
-    | Move
-    | Rename
-    | InlineMethod
-    | ExtractFunction
-    | SplitMethod
-    | ResultStruct
-    | RedirectAttribute
-)
+Step = ExtractMethod | Move | Rename | InlineMethod | ExtractFunction | SplitMethod | ResultStruct | RedirectAttribute
 
 
 class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -18,7 +18,7 @@ class Phase(Enum):
 
 
 class FileChange(Struct, frozen=True, kw_only=True):
-    """One file of one commit; `before` is None for a new file, `after` is None for a removed one. Raw bytes as on disk."""
+    """One file of one commit; `before` is None for a new file, `after` is None for a removed one. Raw bytes."""
 
     path: str
     before: bytes | None
@@ -35,7 +35,7 @@ class CommitDraft(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One fact that `unmoved plan` writes as a comment: `topic` is parameters, results, calls, overrides, strings, imports…"""
+    """One fact that `unmoved plan` writes as a comment. `topic`: parameters, results, calls, overrides, strings, …"""
 
     topic: str
     text: str

@@ -1,1 +1,2 @@
-"""Read-only facts about Python text, and splice: find by tree, edit the original text. Never writes, never runs a program."""
+"""Read-only facts about Python text, and splice: find by tree, edit the original text.
+Never writes, never runs a program."""
