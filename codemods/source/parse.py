@@ -60,6 +60,7 @@ class Source:
         self.text = Text(path, raw)
         self.tree = parse_tree(path, self.text.body)
         self.scope_table: object = None  # binder.table keeps its result here, so that it lives as long as the tree
+        self.imports: object = None  # likewise for imports.imports_of
         self._parents: dict[ast.AST, ast.AST] | None = None
         if sys.version_info < (3, 12):
             for node in outermost(self.tree):

@@ -1,4 +1,4 @@
-"""Edits as spans of the original text: everything outside the spans stays byte for byte. Decides nothing about syntax."""
+"""Edits as spans of the original text: everything outside the spans stays byte for byte. Decides no syntax."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def frozen_spans(source: Source, start: int, end: int) -> list[tuple[int, int]]:
         is_string = isinstance(node, ast.JoinedStr) or (
             isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
         )
-        if not is_string or not hasattr(node, "lineno") or node.lineno == node.end_lineno:
+        if not is_string or getattr(node, "lineno", 0) == getattr(node, "end_lineno", 0):
             continue
         node_start, node_end = source.start(node), source.end(node)
         if start <= node_start and node_end <= end and source.body[node_start : node_start + 1] not in b"{:":

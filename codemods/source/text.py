@@ -89,7 +89,7 @@ def _encoding(path: str, raw: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
     except (SyntaxError, UnicodeDecodeError) as error:
-        raise NotText(f"can't be decoded: {error}", path=path, fix="save it as UTF-8 or declare its encoding") from error
+        raise NotText(f"can't be decoded: {error}", path=path, fix="save it as UTF-8") from error
     if encoding in {"utf-8", "utf-8-sig"}:
         try:
             raw.decode("utf-8")
