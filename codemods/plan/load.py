@@ -146,12 +146,17 @@ def _step(raw: Mapping[str, object], at: KeyPath, document: TomlText | None) -> 
     ] or step
 
 
+def target_aliases(kind: type[StepBase]) -> tuple[str, ...]:
+    """Other keys that may name what a step works on."""
+    return ("target", *_MORE_ALIASES.get(kind, ()))
+
+
 def _own_target_key(
     given: Mapping[str, object], kind: type[StepBase], at: KeyPath, line_of: Callable[[KeyPath], int]
 ) -> tuple[dict[str, object], list[Problem], str]:
     """The keys with the target under the step's own key, and how it was spelt."""
     own = kind.target_key
-    aliases = ("target", *_MORE_ALIASES.get(kind, ()))
+    aliases = target_aliases(kind)
     spelt = [key for key in given if key == own or key in aliases]
     named = {own if key in aliases else key: value for key, value in given.items()}
     if len(spelt) < 2:

@@ -1,0 +1,1 @@
+"""The command line: one file a command. Parses arguments, calls one function, prints. Nothing else prints."""

@@ -1,0 +1,111 @@
+"""The command `unmoved`: its commands, its own options, and what a wrong command line looks like."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from codemods.cli.apply import apply
+from codemods.cli.console import Console
+from codemods.cli.explain import explain
+from codemods.cli.options import FormatOption, Root, format_text
+from codemods.cli.plan import plan
+from codemods.cli.session import COULD_NOT, INTERRUPTED, Session, UsageProblem, run, show_error
+from codemods.report.lines import Span, Style, line
+
+# Help without rich: it would cost more time than everything else that `--help` does.
+app = typer.Typer(
+    name="unmoved", rich_markup_mode=None, pretty_exceptions_enable=False, context_settings={"max_content_width": 110}
+)
+app.command("plan")(plan)
+app.command("apply")(apply)
+app.command("explain")(explain)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        # Not at the top: loading it takes longer than printing the help.
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("unmoved")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        Console(os.environ).out([line(f"unmoved {number}")])
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _unmoved(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, then stop.")
+    ] = False,
+    show_config: Annotated[
+        bool, typer.Option("--show-config", help="Print the configuration and who decided it, then stop.")
+    ] = False,
+    root: Root = None,
+    format_: FormatOption = None,
+) -> None:
+    """Split a god class one method at a time: the code moves, the behaviour does not.
+
+    \b
+    unmoved plan MODULE:Class --suggest              what can leave the class?
+    unmoved plan MODULE:Class.method --to MODULE     the step, with what the tool found
+    unmoved apply plan.toml --branch NAME            prep, move and post commits on a new branch
+    unmoved explain U104                             what a hazard is and what settles it
+
+    Settings come from the command line, then from UNMOVED_... variables, then from [tool.unmoved] in pyproject.toml or
+    from unmoved.toml. Exit status: 0 pass, 1 the check says no, 2 it could not be done, 130 interrupted.
+    """
+    del version
+    if context.invoked_subcommand is not None:
+        # What stands before the command is meant for it; what stands behind it comes later and wins.
+        before = {"root": root, "format_": format_, "show_config": show_config or None}
+        known = {name: value for name, value in before.items() if value is not None}
+        context.default_map = {context.invoked_subcommand: known}
+        return
+    if show_config:
+        raise typer.Exit(run(_nothing, root=root, format_=format_text(format_), show_config=True))
+    typer.echo(context.get_help())
+    raise typer.Exit(COULD_NOT)
+
+
+def _nothing(session: Session) -> int:
+    del session
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line. The exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = app(args=given, prog_name="unmoved", standalone_mode=False)
+    except KeyboardInterrupt:
+        Console(os.environ).err([line(Span("interrupted: ", Style.BAD), "nothing was changed")])
+        return INTERRUPTED
+    except Exception as error:
+        # typer has no public name for the error of a wrong command line; every such error can say what is wrong.
+        if not hasattr(error, "format_message"):
+            raise
+        problem = UsageProblem(error.format_message(), fix=f"see `{_help_command(error)} --help`")
+        return show_error(Console(os.environ), problem, is_json=_asks_for_json(given))
+    return status if isinstance(status, int) else 0
+
+
+def _help_command(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    return str(context.command_path) if context is not None else "unmoved"
+
+
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    """What the format is when the command line could not be understood."""
+    for at, argument in enumerate(arguments):
+        if argument.startswith("--format"):
+            value = argument.partition("=")[2] or "".join(arguments[at + 1 : at + 2])
+            return value.lower() == "json"
+    return os.environ.get("UNMOVED_FORMAT") == "json"

@@ -1,0 +1,133 @@
+"""What every command has around it: configuration, format, streams, and what each kind of ending looks like.
+
+Exit status: 0 pass, 1 the check says no, 2 it could not be done, 130 interrupted. A crash never looks like a result."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codemods.cli.console import Console
+from codemods.report.lines import Line, Span, Style, line
+from codemods.schema.errors import ConfigError, InternalError, UnmovedError
+
+if TYPE_CHECKING:
+    # Only names: `unmoved --help` and every completion of a shell load this file, and should load little else.
+    from msgspec import Struct
+
+    from codemods.cli.config import Resolved
+    from codemods.cli.progress import StderrProgress
+
+INTERRUPTED = 130
+COULD_NOT = 2
+
+
+class UsageProblem(ConfigError):
+    """Options that don't go together, or that lack one another."""
+
+    code = "usage-error"
+
+
+class Session:
+    """One run of one command."""
+
+    def __init__(self, console: Console, resolved: Resolved) -> None:
+        self.console, self.resolved = console, resolved
+        self.is_json = resolved.config.format == "json"
+        # What has been written so far, in words; an interruption has to say.
+        self.written = ""
+
+    @property
+    def root(self) -> Path:
+        return self.resolved.root
+
+    def progress(self) -> StderrProgress:
+        from codemods.cli.progress import StderrProgress
+
+        return StderrProgress(sys.stderr, os.environ)
+
+    def report(self, model: Struct, lines: Iterable[Line], aside: Iterable[Line] = ()) -> None:
+        """The model as JSON with `aside` on stderr, or the lines."""
+        if self.is_json:
+            self.console.json(encode(model))
+            self.console.err(aside)
+        else:
+            self.console.out(lines)
+
+
+def encode(model: Struct) -> bytes:
+    """JSON, indented for whoever looks at it."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(model))
+
+
+def run(
+    body: Callable[[Session], int],
+    *,
+    root: Path | None = None,
+    format_: str | None = None,
+    options: Sequence[str] = (),
+    show_config: bool = False,
+) -> int:
+    """The exit status of `body`, whatever happens in it."""
+    environ: Mapping[str, str] = os.environ
+    console = Console(environ)
+    is_json = (format_ or environ.get("UNMOVED_FORMAT")) == "json"
+    session: Session | None = None
+    try:
+        from codemods.cli.config import load_config
+
+        resolved = load_config(root, environ, {} if format_ is None else {"format": format_}, options)
+        session = Session(console, resolved)
+        is_json = session.is_json
+        return _show_config(session) if show_config else body(session)
+    except UnmovedError as error:
+        return show_error(console, error, is_json=is_json)
+    except KeyboardInterrupt:
+        done = session.written if session else ""
+        console.err([line(Span("interrupted: ", Style.BAD), done or "nothing was changed")])
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 -- the last place before Python's own traceback
+        return show_error(console, internal(error, session.written if session else ""), is_json=is_json)
+
+
+def _show_config(session: Session) -> int:
+    from codemods.report.model import ConfigReport
+    from codemods.report.text import config_lines
+
+    settings = session.resolved.shown()
+    session.report(ConfigReport(settings=settings), config_lines(settings))
+    return 0
+
+
+def show_error(console: Console, error: UnmovedError, *, is_json: bool) -> int:
+    """One block on stderr, and the JSON on stdout where that is wanted. Its exit status."""
+    from codemods.report.model import error_report
+    from codemods.report.text import error_lines
+
+    report = error_report(error)
+    if is_json:
+        console.json(encode(report))
+    console.err(error_lines(report.error))
+    return error.exit_code
+
+
+def internal(error: Exception, written: str) -> InternalError:
+    """A crash as an error; the traceback is shown to who asked for it."""
+    import platform
+    import traceback
+
+    if os.environ.get("UNMOVED_DEBUG", "0") not in ("", "0"):
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    told = str(error)[:200]
+    return InternalError(
+        f"internal error: {type(error).__name__}{where}: {told}; {written or 'nothing was changed'}",
+        fix="this is a bug of unmoved: run again with UNMOVED_DEBUG=1 and report the traceback with the plan, "
+        f"`unmoved --version` and Python {platform.python_version()}",
+    )
