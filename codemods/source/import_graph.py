@@ -16,11 +16,15 @@ from codemods.source.parse import load
 
 # A statement at column 0 up to the next one; a string or bracket that goes on at column 0 only splits a chunk in two.
 _TOP = re.compile(rb"^(?![\s#)\]}\"'])[^\r\n]*(?:[\r\n]+(?=[\s#)\]}\"'])[^\r\n]*)*", re.MULTILINE)
-_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#]*(?:\\\r?\n[^\r\n#]*)*)", re.MULTILINE)
+_FROM = re.compile(
+    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#]*(?:\\\r?\n[^\r\n#]*)*)", re.MULTILINE
+)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\r\n#;]+)", re.MULTILINE)
 _BLOCKS = (b"if", b"try", b"else", b"elif", b"except", b"finally", b"with", b"for", b"while")
 _WORD = re.compile(rb"\w+")
-_DEF = re.compile(rb"^([ \t]+)(?:async[ \t]+def|def)\b[^\r\n]*(?:[\r\n]+(?:\1[ \t]+[^\r\n]*|[ \t]*(?=[\r\n])))*", re.MULTILINE)
+_DEF = re.compile(
+    rb"^([ \t]+)(?:async[ \t]+def|def)\b[^\r\n]*(?:[\r\n]+(?:\1[ \t]+[^\r\n]*|[ \t]*(?=[\r\n])))*", re.MULTILINE
+)
 
 Edge = tuple[str, str]  # (module, attribute or "")
 

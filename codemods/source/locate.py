@@ -98,10 +98,10 @@ def find_in(source: Source, ref: DefRef) -> Located:
 def _named(statements: list[ast.stmt], name: str) -> list[Definition | ast.Assign | ast.AnnAssign]:
     found: list[Definition | ast.Assign | ast.AnnAssign] = []
     for statement in flattened(statements):
-        if isinstance(statement, DEFINITIONS) and statement.name == name:
-            found.append(statement)
-        elif isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", None) == name:
-            found.append(statement)
+        if isinstance(statement, DEFINITIONS):
+            found.extend([statement] if statement.name == name else [])
+        elif isinstance(statement, ast.AnnAssign):
+            found.extend([statement] if getattr(statement.target, "id", None) == name else [])
         elif isinstance(statement, ast.Assign):
             targets = [target for target in statement.targets if isinstance(target, ast.Name)]
             if any(target.id == name for target in targets):

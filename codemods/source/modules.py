@@ -1,4 +1,4 @@
-"""Between paths and dotted module names, for flat, `src/`, `python/` and namespace layouts. Looks at file names only."""
+"""Between paths and dotted module names, for flat, `src/`, `python/` and namespace layouts. Reads file names only."""
 
 from __future__ import annotations
 
