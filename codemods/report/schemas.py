@@ -3,6 +3,7 @@ they can't say anything else; a test compares the files in codemods/schema with 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,21 @@ def published() -> Mapping[str, bytes]:
         _allow_aliases(made["plan-file"]["$defs"][step.__name__], step)
     return {
         f"{name}.schema.json": msgspec.json.format(
-            msgspec.json.encode({"$schema": _DIALECT, "title": f"unmoved {name}", **body}, order="deterministic")
+            msgspec.json.encode({"$schema": _DIALECT, "title": f"unmoved {name}", **_tidy(body)}, order="deterministic")
         )
         + b"\n"
         for name, body in made.items()
     }
+
+
+def _tidy(value: Any) -> Any:
+    """Docstrings without their indentation, which not every Python and msgspec takes off by itself."""
+    if isinstance(value, dict):
+        return {
+            key: inspect.cleandoc(part) if key == "description" and isinstance(part, str) else _tidy(part)
+            for key, part in value.items()
+        }
+    return [_tidy(part) for part in value] if isinstance(value, list) else value
 
 
 def _allow_aliases(definition: dict[str, Any], step: type[StepBase]) -> None:
