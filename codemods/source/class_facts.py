@@ -1,37 +1,25 @@
 """What each file says about its classes, small enough to keep for a whole tree: bases, names in the body, aliases.
 
-One reading of one file; following a base into other files is classes.py's. A file that does not parse has no classes
-here: whoever changes it reports that."""
+One reading of one file's statements, without a scope table; following a base into other files is classes.py's. A file
+that does not parse has no classes here: whoever changes it reports that."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codemods.schema.errors import SourceError
-from codemods.source.binder import table
+from codemods.source.class_names import Binding, Target, assigned, imported, named
 from codemods.source.files import FileSet
-from codemods.source.imports import binding_import
 from codemods.source.locate import flattened
-from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, FUNCTIONS, Source, load
-from codemods.source.scopes import BUILTINS, Role, Scope, ScopeKind, chain, lookup
+from codemods.source.modules import Modules, modules_of
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, parse_tree
+from codemods.source.text import Text
 
 _KEEP = 4096  # files; facts are a few hundred bytes each
-_DEEPEST = 8  # aliases of aliases
-
-
-class Target(Struct, frozen=True):
-    """An object as one file names it: `path` (dotted, "" for the module itself) looked up in `module`.
-
-    module "" means that this file does not tell where the object comes from; `path` is then the expression's text."""
-
-    module: str
-    path: str
 
 
 class ClassFact(Struct, frozen=True):
@@ -59,11 +47,13 @@ _cache: OrderedDict[tuple[str, str, bytes], FileFacts] = OrderedDict()
 
 def facts_of(files: FileSet, path: str) -> FileFacts:
     """The facts of one file, kept by its content."""
-    key = (path, modules_of(files).module_of(path), hashlib.blake2b(files.read(path), digest_size=16).digest())
+    modules = modules_of(files)
+    raw = files.read(path)
+    key = (path, modules.module_of(path), hashlib.blake2b(raw, digest_size=16).digest())
     found = _cache.get(key)
     if found is None:
         try:
-            found = _read(files, load(files, path))
+            found = _read(modules, path, parse_tree(path, Text(path, raw).body))
         except SourceError:
             found = _NOTHING
         _cache[key] = found
@@ -72,141 +62,106 @@ def facts_of(files: FileSet, path: str) -> FileFacts:
     return found
 
 
-def qualname_of(scope: Scope) -> str:
-    """The dotted name of a scope as Python writes it: `f.<locals>.C`; "" for the module."""
-    parts: list[str] = []
-    inner: Scope | None = None
-    for at in chain(scope):
-        if at.kind in (ScopeKind.CLASS, ScopeKind.FUNCTION):
-            name = str(getattr(at.node, "name", ""))
-            parts.append(f"{name}.<locals>" if at.kind is ScopeKind.FUNCTION and inner is not None else name)
-            inner = at
-    return ".".join(reversed(parts))
+# -- one file, statements only
 
 
-def member_name(scope: Scope, name: str) -> str:
-    """The qualname of what `name` binds in a scope."""
-    outer = qualname_of(scope)
-    if scope.kind is ScopeKind.FUNCTION:
-        outer += ".<locals>"
-    return f"{outer}.{name}" if outer else name
+class _Space(Struct, eq=False):
+    """Bindings of one scope as its statements make them."""
+
+    name: str
+    is_class: bool
+    parent: _Space | None
+    bound: dict[str, list[Binding]] = field(default_factory=dict)
+
+    def find(self, name: str) -> list[Binding] | None:
+        at: _Space | None = self
+        while at is not None:
+            if name in at.bound and (at is self or not at.is_class):
+                return at.bound[name]
+            at = at.parent
+        return None
+
+    def inner(self, node: ast.stmt, name: str) -> _Space:
+        outer = f"{self.name}.{name}" if self.name else name
+        is_class = isinstance(node, ast.ClassDef)
+        space = _Space(outer if is_class else f"{outer}.<locals>", is_class, self)
+        if isinstance(node, FUNCTIONS):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            space.bound.update({each.arg: [Target("", each.arg)] for each in arguments})
+        return space
 
 
-def class_nodes(source: Source) -> Iterator[tuple[ast.ClassDef, Scope]]:
-    """Every class statement of a file with the scope it stands in, nested ones and those in functions too."""
-    scopes = table(source)
-    stack: list[tuple[list[ast.stmt], Scope]] = [(source.tree.body, scopes.module)]
-    while stack:
-        body, scope = stack.pop()
+class _Reader:
+    def __init__(self, modules: Modules, path: str) -> None:
+        self.modules, self.path = modules, path
+        self.module = modules.module_of(path)
+        self.classes: dict[str, tuple[ClassFact, ...]] = {}
+        self.renamed: list[str] = []
+        self.pending: list[tuple[ast.ClassDef, _Space, _Space]] = []
+
+    def read(self, body: list[ast.stmt], space: _Space) -> None:
         for node in flattened(body):
+            self.bind(node, space)
             if isinstance(node, DEFINITIONS):
+                inner = space.inner(node, node.name)
+                self.read(node.body, inner)
                 if isinstance(node, ast.ClassDef):
-                    yield node, scope
-                stack.append((node.body, scopes.scope_of(node)))
+                    self.pending.append((node, space, inner))
+
+    def bind(self, node: ast.stmt, space: _Space) -> None:
+        if isinstance(node, DEFINITIONS):
+            own = Target(self.module, f"{space.name}.{node.name}" if space.name else node.name)
+            space.bound.setdefault(node.name, []).append(own)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.bind_import(node, space)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            names = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in [inner for name in names for inner in ast.walk(name)]:
+                if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                    own = Target(self.module, f"{space.name}.{target.id}" if space.name else target.id)
+                    value = node.value if target in names else ast.Tuple([], ast.Load())
+                    space.bound.setdefault(target.id, []).extend(assigned(value, target.id, own, space.find))
+                    if space.parent is None and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+                        self.renamed.append(target.id)
+
+    def bind_import(self, node: ast.Import | ast.ImportFrom, space: _Space) -> None:
+        for alias in node.names:
+            is_from = isinstance(node, ast.ImportFrom)
+            module = self.modules.absolute(self.path, node.level, node.module) if is_from else alias.name  # type: ignore[union-attr]
+            name = alias.asname or (alias.name if is_from else alias.name.partition(".")[0])
+            target = imported(self.modules, self.path, module, alias.name if is_from else "", bool(alias.asname))
+            space.bound.setdefault(name, []).append(target)
+            if is_from and alias.asname and space.parent is None:
+                self.renamed.append(name)
+
+    def finished(self) -> dict[str, tuple[ClassFact, ...]]:
+        for node, space, inner in self.pending:
+            bases = [tuple(dict.fromkeys(named(base, space.find))) for base in node.bases]
+            metaclass = next((ast.unparse(each.value) for each in node.keywords if each.arg == "metaclass"), "")
+            fact = ClassFact(inner.name, node.lineno, tuple(bases), _names(node), metaclass)
+            self.classes[inner.name] = (*self.classes.get(inner.name, ()), fact)
+        return self.classes
 
 
-def targets(files: FileSet, source: Source, node: ast.expr, scope: Scope) -> tuple[Target, ...]:
-    """What a class expression may name, as far as this file tells. `C[int]` is `C`; a quoted name is read as code."""
-    return tuple(dict.fromkeys(_targets(files, source, node, scope, _DEEPEST)))
+def _names(node: ast.ClassDef) -> frozenset[str]:
+    found: set[str] = set()
+    for statement in flattened(node.body):
+        if isinstance(statement, DEFINITIONS):
+            found.add(statement.name)
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            found.update(alias.asname or alias.name.partition(".")[0] for alias in statement.names)
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.For, ast.With)):
+            targets = [inner for inner in ast.walk(statement) if isinstance(inner, ast.Name)]
+            found.update(target.id for target in targets if isinstance(target.ctx, ast.Store))
+    return frozenset(found)
 
 
-def _read(files: FileSet, source: Source) -> FileFacts:
-    classes: dict[str, tuple[ClassFact, ...]] = {}
-    for node, scope in class_nodes(source):
-        qualname = member_name(scope, node.name)
-        bases = tuple(targets(files, source, base, scope) for base in node.bases if not isinstance(base, ast.Starred))
-        metaclass = next((ast.unparse(each.value) for each in node.keywords if each.arg == "metaclass"), "")
-        names = frozenset(table(source).scope_of(node).bound)
-        fact = ClassFact(qualname, node.lineno, bases, names, metaclass)
-        classes[qualname] = (*classes.get(qualname, ()), fact)
-    return FileFacts(classes, _aliases(files, source))
-
-
-def _aliases(files: FileSet, source: Source) -> dict[str, tuple[Target, ...]]:
-    module = table(source).module
-    found: dict[str, tuple[Target, ...]] = {}
-    for statement in flattened(source.tree.body):
-        names: list[str] = []
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Name, ast.Attribute, ast.Subscript)):
-            names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
-        elif isinstance(statement, ast.ImportFrom):
-            names = [alias.asname for alias in statement.names if alias.asname and alias.asname != alias.name]
-        for name in names:
-            if name not in found:
-                found[name] = targets(files, source, ast.Name(name, ast.Load()), module)
-    return found
-
-
-def _targets(files: FileSet, source: Source, node: ast.expr, scope: Scope, depth: int) -> Iterator[Target]:
-    parts: list[str] = []
-    at = node
-    while isinstance(at, (ast.Attribute, ast.Subscript)):
-        if isinstance(at, ast.Attribute):
-            parts.append(at.attr)
-        at = at.value
-    unknown = Target("", ast.unparse(node))
-    if isinstance(at, ast.Constant) and isinstance(at.value, str) and not parts:
-        yield from _quoted(files, source, at, scope, depth)
-    elif not isinstance(at, ast.Name) or depth == 0:
-        yield unknown
-    else:
-        home = lookup(scope, at.id)
-        if home is None:
-            yield Target("builtins", ".".join([at.id, *reversed(parts)])) if at.id in BUILTINS else unknown
-            return
-        for target in _bound(files, source, at.id, home, depth):
-            yield _deeper(target, parts) if target.module else unknown
-
-
-def _quoted(files: FileSet, source: Source, node: ast.Constant, scope: Scope, depth: int) -> Iterator[Target]:
-    text = str(node.value)
-    try:
-        inner = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        yield Target("", text)
-        return
-    is_quoted_again = isinstance(inner, ast.Constant)
-    yield from [Target("", text)] if is_quoted_again else _targets(files, source, inner, scope, depth)
-
-
-def _deeper(target: Target, parts: list[str]) -> Target:
-    return Target(target.module, ".".join([*([target.path] if target.path else []), *reversed(parts)]))
-
-
-def _bound(files: FileSet, source: Source, name: str, home: Scope, depth: int) -> Iterator[Target]:
-    modules = modules_of(files)
-    here = modules.module_of(source.path)
-    for each in binding_import(files, source, name, home):
-        module = each.module if each.attribute or each.alias.asname else each.module.partition(".")[0]
-        holder = modules.path_of(module, near=source.path)
-        yield Target(modules.module_of(holder) if holder else module, each.attribute)
-    for occurrence in home.bound[name]:
-        if occurrence.role is Role.IMPORT:
-            continue
-        if occurrence.role is Role.DEFINE:
-            yield Target(here, member_name(home, name))
-            continue
-        value = _assigned_value(source, occurrence.node)
-        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and not _is_self_reference(value, name):
-            yield from _targets(files, source, value, occurrence.scope, depth - 1)
-        elif not isinstance(value, ast.Constant) or value.value is not None:
-            # `X = None` beside a real binding is the usual fallback of an optional import
-            yield Target(here, member_name(home, name)) if home.kind is ScopeKind.MODULE else Target("", name)
-
-
-def _assigned_value(source: Source, node: ast.AST) -> ast.expr | None:
-    above = source.parents.get(node)
-    if isinstance(above, ast.Assign):
-        return above.value
-    if isinstance(above, ast.AnnAssign) and above.target is node:
-        return above.value
-    return None
-
-
-def _is_self_reference(value: ast.expr, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(value))
-
-
-def is_method_scope(scope: Scope) -> bool:
-    """Whether a scope is a function that stands directly in a class body."""
-    return isinstance(scope.node, FUNCTIONS) and scope.parent is not None and scope.parent.kind is ScopeKind.CLASS
+def _read(modules: Modules, path: str, tree: ast.Module) -> FileFacts:
+    reader = _Reader(modules, path)
+    top = _Space("", is_class=False, parent=None)
+    reader.read(tree.body, top)
+    aliases = {
+        name: tuple(dict.fromkeys(named(ast.Name(name, ast.Load()), top.find)))
+        for name in dict.fromkeys(reader.renamed)
+    }
+    return FileFacts(reader.finished(), aliases)

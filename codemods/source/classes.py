@@ -14,16 +14,19 @@ from msgspec import Struct
 
 from codemods.schema.refs import DefRef
 from codemods.source import foreign
-from codemods.source.class_facts import ClassFact, Target, class_nodes, facts_of, member_name, targets
+from codemods.source.class_facts import ClassFact, facts_of
+from codemods.source.class_names import Target, class_nodes, member_name, targets
 from codemods.source.files import FileSet
 from codemods.source.imports import Origin, origin
-from codemods.source.index import has_word, mentioning
+from codemods.source.index import mentioning
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source, load
 from codemods.source.scopes import Scope
 
 _DEEPEST = 16
-_HEADER = re.compile(rb"\bclass\s+\w+\s*(?:\[[^\n]*\]\s*)?\((.{0,4000}?)\)\s*:", re.DOTALL)
+_LONGEST_HEADER = 2000  # bytes of a class statement from `class` to a base
+_RENAMED = re.compile(rb"\s+as\s+\w")
+_ALIAS = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\w.]*\Z", re.MULTILINE)
 _HOOKS = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
 
 
@@ -244,13 +247,15 @@ def _direct_subclasses(files: FileSet, key: ClassKey) -> list[ClassKey]:
 
 
 def _may_derive(text: bytes, word: bytes) -> bool:
-    """Whether some class statement has the word among its bases, or the file gives the word another name."""
-    if any(word in header and has_word(header, word) for header in _HEADER.findall(text)):
-        return True
-    if text.find(word) < 0:
-        return False
-    renamed = rb"\b" + re.escape(word) + rb"\s+as\s+\w|^\w+\s*(?::[^=\n]*)?=\s*[\w.]*\b" + re.escape(word) + rb"\b"
-    return re.search(renamed, text, re.MULTILINE) is not None
+    """Whether some class statement may have the word among its bases, or the file gives the word another name."""
+    for match in re.finditer(rb"\b" + re.escape(word) + rb"\b", text):
+        before = text[max(0, match.start() - _LONGEST_HEADER) : match.start()]
+        head = before[before.rfind(b"class ") :] if b"class " in before else b""
+        if b"(" in head and b":\n" not in head and b":\r" not in head:
+            return True
+        if _RENAMED.match(text, match.end()) or _ALIAS.search(before):
+            return True
+    return False
 
 
 def defines(files: FileSet, key: ClassKey, name: str) -> bool:
