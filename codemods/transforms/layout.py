@@ -146,12 +146,20 @@ def argument_brackets(source: Source, call: ast.Call) -> Brackets:
     return Brackets(at, close)
 
 
-def arguments_edit(source: Source, call: ast.Call, extra: Sequence[str], callee: str, line_length: int) -> list[Edit]:
-    """The call with another callee and keyword arguments added behind those it has."""
+def arguments_edit(
+    source: Source, call: ast.Call, extra: Sequence[str], callee: str, line_length: int, *, skip: int = 0
+) -> list[Edit]:
+    """The call with another callee and keyword arguments added behind those it has, the first `skip` left out."""
     brackets = argument_brackets(source, call)
     edits = [Edit(source.start(call), source.end(call.func), callee.encode())]
     if brackets.open > source.end(call.func):  # blanks or brackets between callee and arguments
         edits = [Edit(source.start(call), brackets.open, callee.encode())]
+    indent = source.text.indent_at(source.start(call))
+    if skip:
+        kept = [*_argument_items(source, call)[skip:], *extra]
+        fits = _fits(source, call, callee, ", ".join(kept), line_length)
+        text = ", ".join(kept).encode() if fits or not kept else _exploded(source, kept, indent)
+        return [*edits, Edit(brackets.open + 1, brackets.close, text)]
     if not extra:
         return edits
     is_bare_generator = len(call.args) == 1 and not call.keywords and isinstance(call.args[0], ast.GeneratorExp)
@@ -159,7 +167,6 @@ def arguments_edit(source: Source, call: ast.Call, extra: Sequence[str], callee:
         return [*edits, Edit(brackets.open, brackets.open, b"("), _before_close(brackets, ", " + ", ".join(extra))]
     inner = source.body[brackets.open + 1 : brackets.close]
     items = _argument_items(source, call)
-    indent = source.text.indent_at(source.start(call))
     if items and b"\n" in inner and _each_on_own_line(source, call, brackets):
         return [*edits, _line_by_line(source, brackets, extra)]
     joined = ", ".join([*items, *extra])

@@ -64,7 +64,7 @@ class Parameter(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Needs(Struct, frozen=True, kw_only=True, eq=False):
-    """Everything a method takes from `self`: `parameters` in the order of first use; `written`: attribute -> local name,
+    """Everything a method takes from `self`: `parameters` by first use; `written`: attribute -> local name,
     in the order of first write."""
 
     receiver: str
