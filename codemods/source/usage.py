@@ -30,7 +30,7 @@ class Use(Struct, frozen=True, eq=False):
     """One appearance of `self`.
 
     node: the `self.attr` attribute (or `getattr(self, "attr")` call) for all but ESCAPE, where it is the name itself.
-    attribute: its name; for an escape "". chain: the longest dotted path, `server_args.host` for `self.server_args.host`.
+    attribute: its name; for an escape "". chain: the longest dotted path, `config.host` for `self.config.host`.
     is_late: in a lambda, nested function, class or lazy generator, so it may be evaluated after the call.
     is_called: `self.attr(...)`. is_dynamic: `getattr(self, "attr")`."""
 
@@ -66,7 +66,7 @@ def self_uses(source: Source, function: Function) -> list[Use]:
     return found
 
 
-def uses_super(source: Source, function: Function) -> list[ast.Name]:
+def uses_super(function: Function) -> list[ast.Name]:
     """`super` and `__class__` names: they need the class around the code."""
     return [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id in ("super", "__class__")]
 

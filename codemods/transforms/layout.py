@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from codemods.source.name_spans import definition
 from codemods.source.parse import Function, Source
 from codemods.source.splice import Edit, with_newline
 
@@ -41,7 +42,7 @@ def indent_unit(source: Source) -> bytes:
 
 def parameter_brackets(source: Source, function: Function) -> Brackets:
     """The brackets around a function's parameters."""
-    at = _BLANK.match(source.body, _name_end(source, function)).end()  # type: ignore[union-attr]
+    at = _BLANK.match(source.body, definition(source, function)[1]).end()  # type: ignore[union-attr]
     if source.body[at : at + 1] == b"[":
         last = function.type_params[-1]  # type: ignore[union-attr]
         at = source.body.index(b"(", source.body.index(b"]", source.end(last)))
@@ -51,16 +52,6 @@ def parameter_brackets(source: Source, function: Function) -> Brackets:
     while source.body[close : close + 1] != b")":  # a default in brackets of its own
         close = _GAP.match(source.body, close + 1).end()  # type: ignore[union-attr]
     return Brackets(at, close)
-
-
-def _name_end(source: Source, function: Function) -> int:
-    words = re.compile(rb"[^\W\d]\w*", re.UNICODE).finditer(source.body, source.start(function))
-    for word in words:
-        if word.group() not in (b"def", b"async"):
-            return max(
-                word.end(), source.body.index(function.name.encode(), word.start()) + len(function.name.encode())
-            )
-    raise AssertionError("a definition has a name")
 
 
 def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
@@ -120,13 +111,20 @@ def parameters_edit(source: Source, function: Function, items: list[str], line_l
     if not items or (fits and not was_exploded):
         return Edit(brackets.open + 1, brackets.close, one_line.encode())
     indent = source.text.indent_at(source.start(function))
-    return Edit(brackets.open + 1, brackets.close, _exploded(source, items, indent))
+    return Edit(brackets.open + 1, brackets.close, _exploded(source, items, indent, line_length))
 
 
-def _exploded(source: Source, items: Sequence[str], indent: bytes) -> bytes:
-    inner = indent + indent_unit(source)
-    lines = b"".join(b"\n" + inner + item.encode() + b"," for item in items)
-    return with_newline(lines + b"\n" + indent, source.text.newline)
+def _exploded(source: Source, items: Sequence[str], indent: bytes, line_length: int) -> bytes:
+    lines = exploded_lines(items, (indent + indent_unit(source)).decode(), line_length)
+    return with_newline(b"\n" + "\n".join(lines).encode() + b"\n" + indent, source.text.newline)
+
+
+def exploded_lines(items: Sequence[str], indent: str, line_length: int) -> list[str]:
+    """The items on one line of their own where they fit it together, else one a line with a comma behind each."""
+    together = indent + ", ".join(items)
+    if len(together) <= line_length and "\n" not in together:
+        return [together]
+    return [f"{indent}{item}," for item in items]
 
 
 def has_comment(source: Source, brackets: Brackets) -> bool:
@@ -158,7 +156,7 @@ def arguments_edit(
     if skip:
         kept = [*_argument_items(source, call)[skip:], *extra]
         fits = _fits(source, call, callee, ", ".join(kept), line_length)
-        text = ", ".join(kept).encode() if fits or not kept else _exploded(source, kept, indent)
+        text = ", ".join(kept).encode() if fits or not kept else _exploded(source, kept, indent, line_length)
         return [*edits, Edit(brackets.open + 1, brackets.close, text)]
     if not extra:
         return edits
@@ -173,7 +171,7 @@ def arguments_edit(
     if _fits(source, call, callee, joined, line_length) or b"#" in inner or "\n" in joined:
         glue = "" if not items else " " if inner.rstrip().endswith(b",") else ", "
         return [*edits, _before_close(brackets, glue + ", ".join(extra), len(inner) - len(inner.rstrip()))]
-    return [*edits, Edit(brackets.open + 1, brackets.close, _exploded(source, [*items, *extra], indent))]
+    return [*edits, Edit(brackets.open + 1, brackets.close, _exploded(source, [*items, *extra], indent, line_length))]
 
 
 def _before_close(brackets: Brackets, text: str, blanks: int = 0) -> Edit:

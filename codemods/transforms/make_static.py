@@ -14,7 +14,7 @@ from codemods.schema.hazards import Hazard, Refusal
 from codemods.schema.plan import ExtractMethod
 from codemods.schema.refs import DefRef
 from codemods.schema.result import Finding, Phase
-from codemods.source.callsites import CallSites, call_sites
+from codemods.source.callsites import call_sites
 from codemods.source.classes import ClassKey
 from codemods.source.files import FileSet
 from codemods.source.locate import Located, find
@@ -23,6 +23,7 @@ from codemods.source.modules import modules_of
 from codemods.source.name_spans import definition
 from codemods.source.parse import Function, Source, load
 from codemods.source.self_effects import ClassEffects
+from codemods.source.sites import CallSites
 from codemods.source.splice import Edit, apply_edits, with_newline
 from codemods.transforms.annotations import annotations_for
 from codemods.transforms.layout import parameter_brackets, parameter_items, parameters_edit, with_keywords

@@ -9,10 +9,10 @@ import ast
 from msgspec import Struct
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
-from codemods.source.callsites import CallSite, CallSites, SiteKind, node_at
 from codemods.source.classes import ClassKey
 from codemods.source.files import FileSet
 from codemods.source.parse import Source, load
+from codemods.source.sites import CallSite, CallSites, SiteKind, node_at
 from codemods.source.splice import Edit, with_newline
 from codemods.transforms.adjust_imports import Importer
 from codemods.transforms.layout import arguments_edit

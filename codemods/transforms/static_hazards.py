@@ -140,11 +140,20 @@ def _stale_read(subject: Subject, parameter: Parameter, known: dict[str, Member]
     if member is not None and member.kind is MemberKind.ACCESSOR:
         message = f"{attribute} is a property: it runs once, at the call, instead of where the body read it"
         yield subject.hazard("U101", Severity.PROVE, line, message, lazy)
-    elif places and writers:
+    elif writers and (places := [place for place in places if _can_reach_self(subject, place.node)]):
         message = (
             f"{attribute} is read once, at the call; {', '.join(writers[:3])} may change it before line {line} does"
         )
         yield subject.hazard("U101", Severity.PROVE, places[0].line, message, lazy)
+
+
+def _can_reach_self(subject: Subject, node: ast.AST) -> bool:
+    """Whether running `node` may come back to this object: a suspension lets others run, an attribute that is called may
+    be a callback. Anything else has no way to the object but through globals, which the twin runs cover."""
+    if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)):
+        return True
+    called = {use.node for use in subject.needs.uses if use.is_called and use.attribute not in subject.effects.own}
+    return isinstance(node, ast.Call) and node.func in called
 
 
 _STABLE = frozenset({MemberKind.METHOD, MemberKind.STATIC, MemberKind.CLASS_METHOD, MemberKind.CLASS})

@@ -8,11 +8,11 @@ import ast
 from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Severity
-from codemods.source.callsites import CallSites, node_at
 from codemods.source.classes import ClassKey, External, bases, declarers, mro, names_of, overriders
 from codemods.source.files import FileSet
 from codemods.source.members import Member, MemberKind
 from codemods.source.parse import Function, Source, load
+from codemods.source.sites import CallSites, node_at
 from codemods.transforms.static_body import is_generator
 
 _WRAPPER = "keep a same-named method: wrapper = true"

@@ -8,7 +8,7 @@ import ast
 
 from codemods.source.parse import Function, Source
 from codemods.source.splice import Edit, with_newline
-from codemods.transforms.layout import indent_unit, parameter_items, with_keywords
+from codemods.transforms.layout import exploded_lines, indent_unit, parameter_items, with_keywords
 from codemods.transforms.parameters import Needs
 from codemods.transforms.static_body import (
     Results,
@@ -92,10 +92,20 @@ def _laid_out(statements: list[tuple[str, str, list[str]]], indent: str, line_le
         if len(one) <= line_length or not arguments:
             lines.append(one)
             continue
-        lines.append(f"{indent}{before}{callee}(")
-        lines += [f"{indent}{unit}{argument}," for argument in arguments]
+        lines += _broken_targets(before, indent, unit, callee, line_length)
+        lines += exploded_lines(arguments, indent + unit, line_length)
         lines.append(f"{indent}{close}")
     return lines
+
+
+def _broken_targets(before: str, indent: str, unit: str, callee: str, line_length: int) -> list[str]:
+    """`a, self.b = f(`, the targets in brackets of their own when the line would be too long."""
+    line = f"{indent}{before}{callee}("
+    targets, equals, rest = before.partition(" = ")
+    if len(line) <= line_length or not equals or "," not in targets:
+        return [line]
+    items = [f"{indent}{unit}{target}," for target in targets.split(", ")]
+    return [f"{indent}(", *items, f"{indent}) = {rest}{callee}("]
 
 
 def _header(
@@ -112,7 +122,7 @@ def _header(
     if len(one) <= line_length:
         return [one.encode()]
     unit = indent_unit(source).decode()
-    exploded = [f"{outer}{unit}{item}," for item in items]
+    exploded = exploded_lines(items, outer + unit, line_length)
     return [
         f"{outer}{keyword} {name}{types}(".encode(),
         *(line.encode() for line in exploded),
