@@ -107,15 +107,21 @@ def apply_plan(session: Session, request: Request) -> int:
     plan = load_plan(request.plan_path)
     if recover(session.root):
         session.console.err([line(Span("note: ", Style.WARN), "took back what an interrupted run had left half done")])
-    base = None
-    if request.mode is Mode.BRANCH:
-        from codemods.commit.branch import check_base
-
-        base = check_base(session.root, request.branch, request.base)
+    base = _start_of_branch(session.root, request) if request.mode is Mode.BRANCH else None
     result = _checked(session, plan, base)
     if result.refusals:
         return _refused(session, request, result)
     return _finish(session, request, result, base)
+
+
+def _start_of_branch(root: Path, request: Request) -> str:
+    """The commit to read and to start from. Raises a GitError before any work is done in vain."""
+    from codemods.commit.preflight import check_repository
+    from codemods.repo.objects import check_branch_name
+
+    repository, commit = check_repository(root, request.base)
+    check_branch_name(repository.root, request.branch)
+    return commit
 
 
 def _checked(session: Session, plan: Plan, base: str | None) -> PlanResult:
