@@ -196,11 +196,11 @@ def run():
 U115 = Page(
     code="U115",
     title="a receiver of unknown type calls a method of this name",
-    severity=Severity.NOTE,
+    severity=Severity.STOP,
     text=(
         "Somewhere `x.name()` is called and nothing says what `x` is: no annotation, no constructor call, no "
         "isinstance. If it is our class, the call needs the method; if it is another class with a method of the same "
-        "name, it must stay as it is. Such a call is never rewritten; the report lists it."
+        "name, it must stay as it is. Such a call is never rewritten: it is listed, and the method has to stay."
     ),
     example=Example(
         before="""\
@@ -245,7 +245,7 @@ def run():
 U118 = Page(
     code="U118",
     title="a thread, lock, task or callback may run the old bound method later",
-    severity=Severity.PROVE,
+    severity=Severity.STOP,
     text=(
         "A bound method that was handed to a thread, a timer, a signal handler or an event loop runs at a moment of "
         "their choosing. What it then reads from the object is the state of that moment. A function with the values "

@@ -63,11 +63,12 @@ def run():
 U108 = Page(
     code="U108",
     title="a module-level import would close an import cycle",
-    severity=Severity.NOTE,
+    severity=Severity.STOP,
     text=(
         "The moved code needs something of a module that, directly or through others, imports its new home. With the "
-        "import at the top, whichever is loaded second finds the first half done. Inside the function the import "
-        "runs at the first call, when both are complete; that is what the tool writes, and it says so."
+        "import at the top, whichever is loaded second finds the first half done. Where only the body needs it, the "
+        "tool imports it inside the function, which runs when both are complete. A default, a decorator or a base "
+        "class is needed at import itself, and there is no such way out."
     ),
     example=Example(
         before="""\
@@ -108,7 +109,7 @@ def run():
     settle=(
         Settling(key="carry", how="let what the code needs move along, so that it no longer imports its old home"),
         Settling(key="to", how="choose a module that the old home does not import"),
-        accept("say why an import inside the function is right here"),
+        Settling(key="", how="break the cycle first, in a step before this one"),
     ),
 )
 
