@@ -1,0 +1,176 @@
+"""One variable of one file under another name: every occurrence that means it, and what stands in the way.
+
+Follows Python's scoping, quoted annotations and what f-strings print. Other files, attributes and strings are the
+callers' (rename_definition.py, rename_module.py, …)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from codemods.source.binder import table
+from codemods.source.kept_text import keep_printed
+from codemods.source.parse import Source
+from codemods.source.scopes import BUILTINS, Occurrence, Role, Scope, ScopeKind, chain, lookup
+from codemods.source.splice import Edit
+
+
+class Obstacle(Struct, frozen=True):
+    """Why a variable can't get the new name at one place."""
+
+    line: int
+    message: str
+
+
+class Renaming(Struct, frozen=True):
+    """`edits` rename the variable; they are only right when there are no obstacles."""
+
+    edits: tuple[Edit, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+# The edit for an import that binds the variable; an Obstacle where it can't be written.
+ImportEdit = Callable[[Occurrence], "Edit | Obstacle"]
+
+
+def rename_variable(
+    source: Source, home: Scope, old: str, new: str, *, import_edit: ImportEdit | None = None
+) -> Renaming:
+    """The variable `old` that `home` binds, as `new`."""
+    edits: list[Edit] = []
+    obstacles: list[Obstacle] = list(_clashes(source, home, old, new))
+    for occurrence in meaning(source, home, old):
+        found: Edit | Obstacle
+        if occurrence.role is Role.IMPORT:
+            found = (import_edit or (lambda each: aliased(source, each, new)))(occurrence)
+        else:
+            found = Edit(occurrence.start, occurrence.end, new.encode())
+        if isinstance(found, Edit):
+            edits.append(found)
+        else:
+            obstacles.append(found)
+    kept = keep_printed(source, [(edit.start, edit.end) for edit in edits])
+    obstacles.extend(
+        Obstacle(source.text.line_of(at), "what this f-string prints with `=` can't be written into its string")
+        for at in kept.unkept
+    )
+    return Renaming(tuple(sorted({*edits, *kept.edits})), tuple(dict.fromkeys(obstacles)))
+
+
+def aliased(source: Source, occurrence: Occurrence, new: str) -> Edit | Obstacle:
+    """An import that goes on importing the same thing, bound to the new name."""
+    alias = occurrence.node
+    assert isinstance(alias, ast.alias)
+    if alias.asname:
+        return Edit(occurrence.start, occurrence.end, new.encode())
+    if "." in alias.name:
+        line = source.text.line_of(occurrence.start)
+        return Obstacle(line, f"`import {alias.name}` binds {occurrence.name} and can bind no other name")
+    return Edit(occurrence.end, occurrence.end, b" as " + new.encode())
+
+
+def meaning(source: Source, home: Scope, name: str) -> list[Occurrence]:
+    """Every occurrence in the file that means the variable, declarations (`global`, `nonlocal`) included."""
+    return [each for each in table(source).named(name) if meant(source, each) is home]
+
+
+def meant(source: Source, occurrence: Occurrence) -> Scope | None:
+    """The scope whose variable an occurrence means. A read in a class body above the first binding there means the
+    module's variable."""
+    home = lookup(occurrence.scope, occurrence.name)
+    if not _falls_through(source, occurrence, home):
+        return home
+    module = table(source).module
+    return module if occurrence.name in module.bound else None
+
+
+def _falls_through(source: Source, occurrence: Occurrence, home: Scope | None) -> bool:
+    is_class = home is not None and home.kind is ScopeKind.CLASS and home is occurrence.scope
+    return is_class and occurrence.role is Role.LOAD and _is_before_binding(source, occurrence, occurrence.scope)
+
+
+def _is_before_binding(source: Source, occurrence: Occurrence, home: Scope) -> bool:
+    binding = min(home.bound[occurrence.name], key=lambda each: each.start)
+    statement = source.statement_of(binding.node)
+    reading = source.statement_of(occurrence.node)
+    if reading is statement or statement in source.ancestors(reading):
+        return reading is statement  # in the value, the bases, a default: evaluated before the name is bound
+    return occurrence.start < binding.start
+
+
+# -- what stands in the way
+
+
+def _clashes(source: Source, home: Scope, old: str, new: str) -> Iterator[Obstacle]:
+    if new in home.bound:
+        line = source.text.line_of(home.bound[new][0].start)
+        yield Obstacle(line, f"{new} is already bound in the same scope")
+        return
+    own = meaning(source, home, old)
+    for occurrence in own:
+        line = source.text.line_of(occurrence.start)
+        if _after(occurrence.scope, home, old, new) is not home:
+            yield Obstacle(line, f"{new} means something else here, so {old} can't be read under that name")
+        if (is_mangled(old) or is_mangled(new)) and _class_around(occurrence.scope) is not _class_around(home):
+            name = old if is_mangled(old) else new
+            yield Obstacle(line, f"inside a class Python spells {name} with the name of the class")
+    yield from _captured(source, home, old, new)
+    if home.kind is ScopeKind.MODULE:
+        yield from _mixed(source, old)
+
+
+def _captured(source: Source, home: Scope, old: str, new: str) -> Iterator[Obstacle]:
+    for occurrence in table(source).named(new):
+        before = lookup(occurrence.scope, new)
+        after = _after(occurrence.scope, home, old, new)
+        if _falls_through(source, occurrence, before):
+            before, after = meant(source, occurrence), table(source).module if home.kind is ScopeKind.MODULE else None
+        if before is not home and after is home:
+            what = f"the builtin {new}" if before is None and new in BUILTINS else f"another {new}"
+            yield Obstacle(source.text.line_of(occurrence.start), f"this {new} means {what} and would be captured")
+
+
+def _mixed(source: Source, name: str) -> Iterator[Obstacle]:
+    """Class bodies in which one text reads the module's variable or the class's own, as it happens."""
+    for scope in {each.scope: None for each in table(source).named(name)}:
+        if scope.kind is not ScopeKind.CLASS or name not in scope.bound:
+            continue
+        first = min(scope.bound[name], key=lambda each: each.start)
+        reads = [each for each in scope.occurrences if each.name == name and each.role is Role.LOAD]
+        is_own = source.statement_of(first.node) in getattr(scope.node, "body", [])
+        if isinstance(source.parents.get(first.node), ast.AugAssign):
+            yield Obstacle(source.text.line_of(first.start), f"this reads the module's {name} and binds the class's")
+        elif not is_own and any(each.start > first.start for each in reads):
+            yield Obstacle(source.text.line_of(first.start), f"{name} is the class's or the module's, as it happens")
+
+
+def _class_around(scope: Scope) -> Scope | None:
+    return next((above for above in chain(scope) if above.kind is ScopeKind.CLASS), None)
+
+
+def is_mangled(name: str) -> bool:
+    """Whether Python puts the class's name before such a name inside a class."""
+    return name.startswith("__") and not name.endswith("__")
+
+
+def _after(scope: Scope, home: Scope, old: str, new: str) -> Scope | None:
+    """Where `new`, read in `scope`, is bound once the variable has its new name."""
+    at: Scope | None = scope
+    first = True
+    while at is not None:
+        becomes_global = home.kind is ScopeKind.MODULE and old in at.global_names
+        if new in at.global_names or becomes_global:
+            module = list(chain(at))[-1]
+            return module if new in module.bound or module is home else None
+        becomes_nonlocal = old in at.nonlocal_names and lookup(at, old) is home
+        is_visible = at.kind is not ScopeKind.CLASS or first
+        is_bound = at is home or (new in at.bound and new not in at.nonlocal_names and not becomes_nonlocal)
+        if is_visible and is_bound:
+            return at
+        if becomes_nonlocal and new in at.bound and new not in at.nonlocal_names:
+            return at  # a local of that name and a declaration that takes it over: never right
+        first = first and at.kind is ScopeKind.TYPE_PARAMETERS
+        at = at.parent
+    return None
