@@ -14,8 +14,9 @@ from codemods.cli.console import Console
 from codemods.cli.explain import explain
 from codemods.cli.options import FormatOption, Root, format_text
 from codemods.cli.plan import plan
-from codemods.cli.session import COULD_NOT, INTERRUPTED, Session, UsageProblem, run, show_error
+from codemods.cli.session import COULD_NOT, INTERRUPTED, Session, UsageProblem, internal, run, show_error
 from codemods.report.lines import Span, Style, line
+from codemods.schema.errors import UnmovedError
 
 # Help without rich: it would cost more time than everything else that `--help` does.
 app = typer.Typer(
@@ -85,14 +86,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         status = app(args=given, prog_name="unmoved", standalone_mode=False)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         Console(os.environ).err([line(Span("interrupted: ", Style.BAD), "nothing was changed")])
         return INTERRUPTED
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 -- the last place before Python's own traceback
         # typer has no public name for the error of a wrong command line; every such error can say what is wrong.
-        if not hasattr(error, "format_message"):
-            raise
-        problem = UsageProblem(error.format_message(), fix=f"see `{_help_command(error)} --help`")
+        problem: UnmovedError
+        if hasattr(error, "format_message"):
+            problem = UsageProblem(error.format_message(), fix=f"see `{_help_command(error)} --help`")
+        else:
+            problem = internal(error, "")
         return show_error(Console(os.environ), problem, is_json=_asks_for_json(given))
     return status if isinstance(status, int) else 0
 

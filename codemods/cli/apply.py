@@ -128,13 +128,10 @@ def _checked(session: Session, plan: Plan, base: str | None) -> PlanResult:
     """What the plan comes to on the files, or on the commit `base`."""
     from codemods.plan.check import run_plan
     from codemods.repo.object_tree import CommitTree
-    from codemods.repo.worktree import WorkTree
     from codemods.source.files import FileSet
 
     settings = session.resolved.settings
-    tree = (
-        WorkTree(session.root, settings.exclude) if base is None else CommitTree(session.root, base, settings.exclude)
-    )
+    tree = session.work_tree() if base is None else CommitTree(session.root, base, settings.exclude)
     with session.progress() as progress:
         return run_plan(FileSet(tree), plan, settings, progress)
 

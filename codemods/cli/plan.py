@@ -112,7 +112,6 @@ def _key_and_value(option: str) -> Mapping[str, object]:
 def suggest_from(session: Session, target: str) -> int:
     """The ranked table."""
     from codemods.plan.survey import survey
-    from codemods.repo.worktree import WorkTree
     from codemods.report.model import SuggestReport
     from codemods.report.text import suggestion_lines
     from codemods.schema.refs import DefRef
@@ -122,7 +121,7 @@ def suggest_from(session: Session, target: str) -> int:
     settings = session.resolved.settings
     with session.progress() as progress:
         progress.step(1, 1, f"looking at {target}")
-        candidates = survey(FileSet(WorkTree(session.root, settings.exclude)), ref, settings)
+        candidates = survey(FileSet(session.work_tree()), ref, settings)
     leaving = [candidate.method for candidate in candidates if candidate.can_leave]
     next_ = f"unmoved plan {target}.{leaving[0]} --to MODULE" if leaving else ""
     report = SuggestReport(target=target, candidates=list(candidates), next=next_)
@@ -135,7 +134,6 @@ def plan_step(session: Session, asked: Step, output: Path | None) -> int:
     from msgspec.structs import replace
 
     from codemods.plan.describe import complete, describe
-    from codemods.repo.worktree import WorkTree
     from codemods.report.model import RunReport, step_row
     from codemods.source.files import FileSet
 
@@ -143,7 +141,7 @@ def plan_step(session: Session, asked: Step, output: Path | None) -> int:
     existing = _existing(output, asked)
     with session.progress() as progress:
         progress.step(1, 1, f"{asked.do} {asked.target}")
-        files = FileSet(WorkTree(session.root, settings.exclude))
+        files = FileSet(session.work_tree())
         step = complete(files, asked)
         result = describe(files, step, settings)
     text, plan_id = _text(step, result, existing)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from codemods.cli.config import Resolved
     from codemods.cli.progress import StderrProgress
+    from codemods.repo.worktree import WorkTree
 
 INTERRUPTED = 130
 COULD_NOT = 2
@@ -29,6 +30,12 @@ class UsageProblem(ConfigError):
     """Options that don't go together, or that lack one another."""
 
     code = "usage-error"
+
+
+class HalfWritten(UnmovedError):
+    """The tree is in the middle of an edit."""
+
+    code = "half-written"
 
 
 class Session:
@@ -43,6 +50,18 @@ class Session:
     @property
     def root(self) -> Path:
         return self.resolved.root
+
+    def work_tree(self) -> WorkTree:
+        """The files at the root, as they are. Raises HalfWritten when they are neither old nor new."""
+        from codemods.commit.journal import has_journal
+        from codemods.repo.worktree import WorkTree
+
+        if has_journal(self.root):
+            raise HalfWritten(
+                f"an `unmoved apply --in-place` in {self.root} was cut short, or is under way",
+                fix="wait for it to end; if it was cut short, any `unmoved apply PLAN --check` takes back what it left",
+            )
+        return WorkTree(self.root, self.resolved.settings.exclude)
 
     def progress(self) -> StderrProgress:
         from codemods.cli.progress import StderrProgress

@@ -120,6 +120,22 @@ def test_a_wrong_command_line_in_json(unmoved: Unmoved, monkeypatch: pytest.Monk
     assert json.loads(unmoved("apply").out)["error"]["fix"] == "see `unmoved apply --help`"
 
 
+def test_an_accident_outside_of_any_command_is_no_traceback(unmoved: Unmoved, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> str:
+        raise RuntimeError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", broken)
+    ran = unmoved("--version")
+    assert ran.status == 2
+    assert "internal error: RuntimeError" in ran.err
+    monkeypatch.setattr("importlib.metadata.version", interrupted)
+    assert unmoved("--version").status == 130
+
+
+def interrupted(name: str) -> str:
+    raise KeyboardInterrupt(name)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

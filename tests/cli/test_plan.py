@@ -125,6 +125,15 @@ def test_json_of_suggestions(unmoved: Unmoved) -> None:
     assert json.loads(ran.out)["candidates"][2]["can_leave"] is False
 
 
+@pytest.mark.parametrize("arguments", [("a:C", "--suggest"), ("a:C.f", "--to", "b")])
+def test_a_tree_in_the_middle_of_an_edit_is_not_read(unmoved: Unmoved, arguments: tuple[str, ...]) -> None:
+    Path("root/.unmoved_cache").mkdir()
+    Path("root/.unmoved_cache/journal").write_bytes(b"")
+    ran = unmoved("plan", *arguments, *ROOT)
+    assert ran.status == 2
+    assert "half-written" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
