@@ -76,15 +76,6 @@ def add_lines(source: Source, lines: list[Line], *, line_length: int) -> list[Ed
     return edits
 
 
-def block_text(lines: list[Line], line_length: int) -> bytes:
-    """The import block of a new file: one group for each section, in order."""
-    groups: dict[int, list[tuple[Line, str]]] = {}
-    ordered = sorted(set(lines), key=lambda line: _sort_key(line.module, bool(line.name)))
-    for line, text in _grouped(ordered, line_length):
-        groups.setdefault(section(line.module), []).append((line, text))
-    return "\n".join("".join(f"{text}\n" for _, text in groups[key]) for key in sorted(groups)).encode()
-
-
 def _grouped(lines: list[Line], line_length: int) -> list[tuple[Line, str]]:
     """One statement for all plain names that come from one module."""
     out: list[tuple[Line, str]] = []
@@ -221,8 +212,11 @@ def _insert(source: Source, grouped: list[tuple[Line, str]]) -> list[Edit]:
     leading = leading_imports(source)
     ordinary = [node for node in leading if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
     if not ordinary:
-        block = "".join(f"{text}\n" for _, text in grouped).encode()
-        return [_first_import(source, leading, block, newline)]
+        sections: dict[int, list[str]] = {}
+        for line, text in grouped:
+            sections.setdefault(section(line.module), []).append(f"{text}\n")
+        block = "\n".join("".join(sections[key]) for key in sorted(sections)).encode()
+        return [_first_import(source, block, newline)]
     edits = []
     for line, text in grouped:
         offset, before, after = _place(source, ordinary, line)
@@ -273,19 +267,27 @@ def _after(source: Source, node: ast.stmt) -> int:
     return source.text.line_end(source.end(node) - 1)
 
 
-def _first_import(source: Source, leading: list[ast.Import | ast.ImportFrom], text: bytes, newline: bytes) -> Edit:
-    """The first ordinary import of a file: after the cookie, the comments, the docstring and `__future__`."""
-    body = source.body
-    above: ast.stmt | None = leading[-1] if leading else None
-    if above is None and source.tree.body and _is_docstring(source.tree.body[0]):
-        above = source.tree.body[0]
-    if above is not None:
-        offset = _after(source, above)
+def top_offset(source: Source) -> int:
+    """Where the first ordinary import of a file goes: after cookie, comments, docstring and `__future__`."""
+    above = _head_statement(source)
+    return _after_header(source) if above is None else _after(source, above)
+
+
+def _head_statement(source: Source) -> ast.stmt | None:
+    leading = leading_imports(source)
+    if leading:
+        return leading[-1]
+    return source.tree.body[0] if source.tree.body and _is_docstring(source.tree.body[0]) else None
+
+
+def _first_import(source: Source, text: bytes, newline: bytes) -> Edit:
+    """The first ordinary imports of a file."""
+    body, offset = source.body, top_offset(source)
+    if _head_statement(source) is not None:
         glue = b"" if body[:offset].endswith((b"\n", b"\r")) else b"\n"
         rest = body[offset:]
         tail = b"" if not rest.strip() or rest.lstrip(b" \t").startswith((b"\n", b"\r")) else b"\n"
         return Edit(offset, offset, with_newline(glue + b"\n" + text + tail, newline))
-    offset = _after_header(source)
     tail = b"" if not body[offset:].strip() or body[offset : offset + 1] in (b"\n", b"\r") else b"\n\n"
     return Edit(offset, offset, with_newline(text + tail, newline))
 

@@ -72,33 +72,45 @@ class MixedIndent(InternalError):
 
 
 def shifted(source: Source, start: int, end: int, *, old: bytes, new: bytes) -> bytes:
-    """The lines of start:end with indentation `old` replaced by `new`; text inside multi-line strings stays.
+    """The lines of start:end with indentation `old` replaced by `new`, as `indent_edits` does it."""
+    edits = [
+        Edit(edit.start - start, edit.end - start, edit.text)
+        for edit in indent_edits(source, start, end, old=old, new=new)
+    ]
+    return apply_edits(source.body[start:end], edits)
+
+
+def indent_edits(source: Source, start: int, end: int, *, old: bytes, new: bytes) -> list[Edit]:
+    """Edits that replace indentation `old` of the lines of start:end by `new`; text inside multi-line strings stays.
 
     `start` is at the beginning of a physical line. Lines that are blank, or continue an open bracket further left than
     `old`, lose what they have. Raises MixedIndent when a line starts with other blanks than `old` (tabs for spaces)."""
     frozen = frozen_spans(source, start, end)
-    out: list[bytes] = []
+    edits: list[Edit] = []
     at = start
     while at < end:
         match = _LINE.match(source.body, at, end)
         assert match is not None
         line = match.group()
         inside = any(span_start < at < span_end for span_start, span_end in frozen)
-        if inside or not line.strip():
-            out.append(line)
-        elif line.startswith(old):
-            out.append(new + line[len(old) :])
-        else:
-            blanks = line[: len(line) - len(line.lstrip(b" \t\x0c"))]
-            if not old.startswith(blanks) or _is_logical_start(source, at):
-                raise MixedIndent(
-                    f"line {source.text.line_of(at)} is indented with {blanks!r}, the block around it with {old!r}",
-                    path=source.path,
-                    fix="make the indentation of the block uniform first",
-                )
-            out.append(new + line[len(blanks) :] if blanks else line)
+        if not inside and line.strip():
+            edits.append(Edit(at, at + _indent_width(source, at, line, old), new))
         at = match.end()
-    return b"".join(out)
+    return [edit for edit in edits if source.body[edit.start : edit.end] != edit.text]
+
+
+def _indent_width(source: Source, at: int, line: bytes, old: bytes) -> int:
+    """How many bytes of the line's indentation stand for `old`."""
+    if line.startswith(old):
+        return len(old)
+    blanks = line[: len(line) - len(line.lstrip(b" \t\x0c"))]
+    if not old.startswith(blanks) or _is_logical_start(source, at):
+        raise MixedIndent(
+            f"line {source.text.line_of(at)} is indented with {blanks!r}, the block around it with {old!r}",
+            path=source.path,
+            fix="make the indentation of the block uniform first",
+        )
+    return len(blanks)
 
 
 def _is_logical_start(source: Source, at: int) -> bool:

@@ -196,16 +196,27 @@ class Importer:
         )
         alias = "" if local == leaf else local
         if style == "name":
-            return Line(self._written(module), leaf, alias), local
+            return Line(self.written(module), leaf, alias), local
         package = module.rpartition(".")[0]
-        return (Line(self._written(package), leaf, alias) if package else Line(module, "", alias)), local
+        return (Line(self.written(package), leaf, alias) if package else Line(module, "", alias)), local
 
-    def _written(self, module: str) -> str:
-        """The module relative to this file when its imports of its own package are all relative; else absolute."""
+    def add(self, line: Line) -> None:
+        """An import that is wanted as it stands."""
+        self._lines.append(line)
+        self.taken.add(line.alias or line.name or line.module.partition(".")[0])
+
+    def written(self, module: str) -> str:
+        """How an import in this file spells the module."""
+        return (
+            relative_to(self.modules.package_of(self.source.path), module) if self.writes_relative(module) else module
+        )
+
+    def writes_relative(self, module: str) -> bool:
+        """Whether this file would name the module relatively: all its imports of its own package are relative."""
         own = self.modules.package_of(self.source.path)
         top = own.partition(".")[0]
         if not top or module.partition(".")[0] != top:
-            return module
+            return False
         statements = [found.statement for found in imports_of(self.files, self.source) if found.at_module_level]
         relative = any(isinstance(node, ast.ImportFrom) and node.level for node in statements)
         absolute = any(
@@ -213,7 +224,7 @@ class Importer:
             or (isinstance(node, ast.Import) and node.names[0].name.partition(".")[0] == top)
             for node in statements
         )
-        return relative_to(own, module) if relative and not absolute else module
+        return relative and not absolute
 
     def _is_free(self, local: str, scope: Scope, module: str, name: str, style: str) -> bool:
         """Whether the name can be bound at module level without capturing, or being captured by, anything."""

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from codemods.source.binder import table
+from codemods.source.forward_refs import quoted_names, type_comments
 from codemods.source.kept_text import keep_printed
 from codemods.source.parse import Source
+from codemods.source.receivers import scope_at
 from codemods.source.scopes import BUILTINS, Occurrence, Role, Scope, ScopeKind, chain, lookup
 from codemods.source.splice import Edit
 
@@ -51,12 +53,25 @@ def rename_variable(
             edits.append(found)
         else:
             obstacles.append(found)
+    quoted = quoted_names(source, old)
+    edits += [Edit(*span, new.encode()) for span, node in quoted.spans if _reads(source, node, old) is home]
+    obstacles += [
+        Obstacle(source.line(node), f"{old} stands in a quoted type that is put together from pieces")
+        for node in quoted.unclear
+        if _reads(source, node, old) is home
+    ]
+    if home.kind is ScopeKind.MODULE:
+        edits += [Edit(start, end, new.encode()) for start, end in type_comments(source, old)]
     kept = keep_printed(source, [(edit.start, edit.end) for edit in edits])
     obstacles.extend(
         Obstacle(source.text.line_of(at), "what this f-string prints with `=` can't be written into its string")
         for at in kept.unkept
     )
     return Renaming(tuple(sorted({*edits, *kept.edits})), tuple(dict.fromkeys(obstacles)))
+
+
+def _reads(source: Source, node: ast.AST, name: str) -> Scope | None:
+    return lookup(scope_at(source, node), name)
 
 
 def aliased(source: Source, occurrence: Occurrence, new: str) -> Edit | Obstacle:

@@ -148,8 +148,8 @@ def _stale_read(subject: Subject, parameter: Parameter, known: dict[str, Member]
 
 
 def _can_reach_self(subject: Subject, node: ast.AST) -> bool:
-    """Whether running `node` may come back to this object: a suspension lets others run, an attribute that is called may
-    be a callback. Anything else has no way to the object but through globals, which the twin runs cover."""
+    """Whether running `node` may come back to this object: a suspension lets others run, an attribute that is called
+    may be a callback. Anything else has no way to the object but through globals, which the twin runs cover."""
     if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)):
         return True
     called = {use.node for use in subject.needs.uses if use.is_called and use.attribute not in subject.effects.own}

@@ -1,0 +1,180 @@
+"""How the other files follow when a module-level name gets another one: imports, what they bind, `module.name`, stars.
+
+A file whose own names leave no room keeps the old name as an alias (`from m import new as old`); who reads it through
+that file then sees no change. Strings are rename_strings.py's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.schema.hazards import Refusal
+from codemods.source.binder import table
+from codemods.source.files import FileSet
+from codemods.source.forward_refs import quoted_attributes
+from codemods.source.imports import Import, Origin, imports_of, origin, resolve_dotted
+from codemods.source.kept_text import keep_printed
+from codemods.source.mentions import attributes
+from codemods.source.modules import modules_of
+from codemods.source.parse import Source, load
+from codemods.source.receivers import scope_at
+from codemods.source.scopes import Occurrence, Scope, ScopeKind, lookup
+from codemods.source.splice import Edit
+from codemods.source.string_text import text_of
+from codemods.source.string_use import callee
+from codemods.transforms.rename_report import refusal
+from codemods.transforms.rename_variable import Obstacle, aliased, rename_variable
+
+
+class FileUses:
+    """What one file needs. carries: its module-level `old` gets the new name, so whoever reads it there follows."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.edits: list[Edit] = []
+        self.problems: list[Refusal] = []
+        self.carries = False
+
+
+class Uses:
+    """Answers for all files of one renaming; `home` is where the name is defined, `path` its file."""
+
+    def __init__(self, files: FileSet, home: Origin, path: str, new: str, *, is_exported: bool) -> None:
+        self.files, self.home, self.path, self.new = files, home, path, new
+        self.old = home.name
+        self.is_exported = is_exported  # a star import of the home goes on bringing the name
+        self.modules = modules_of(files)
+        self._known: dict[str, FileUses] = {}
+        self._pending: set[str] = set()
+
+    def of(self, path: str) -> FileUses:
+        """What an importing file needs. Raises Unparsable."""
+        if path not in self._known:
+            self._pending.add(path)
+            self._known[path] = self._follow(load(self.files, path))
+            self._pending.discard(path)
+        return self._known[path]
+
+    def carries(self, path: str | None) -> bool:
+        """Whether the module-level name of a file is renamed."""
+        if path is None or path in self._pending:
+            return False
+        return path == self.path or self.of(path).carries
+
+    @property
+    def keeps_alias(self) -> list[str]:
+        """Files that go on binding the old name at module level."""
+        return sorted(path for path, uses in self._known.items() if uses.edits and not uses.carries)
+
+    # -- one file
+
+    def _follow(self, source: Source) -> FileUses:
+        uses = FileUses(source)
+        followed = [each for each in imports_of(self.files, source) if self._leads_home(source, each)]
+        for each in followed:
+            if each.name != self.old:
+                uses.edits.append(self._imported(source, each, f"{self.new}"))
+        for scope in {each.scope: None for each in followed if each.name == self.old}:
+            same = [each for each in followed if each.scope is scope and each.name == self.old]
+            self._rebind(uses, scope, same)
+        self._through_star(uses)
+        tokens = [Edit(start, end, self.new.encode()) for start, end in self._members(source)]
+        kept = keep_printed(source, [(edit.start, edit.end) for edit in tokens])
+        uses.edits += [*tokens, *kept.edits]
+        for at in kept.unkept:
+            message = "what this f-string prints with `=` can't be written into its string"
+            uses.problems.append(refusal("U107", source.path, source.text.line_of(at), message, "write the text out"))
+        return uses
+
+    def _leads_home(self, source: Source, each: Import) -> bool:
+        if each.attribute != self.old:
+            return False
+        holder = self.modules.path_of(each.module, near=source.path)
+        return self._is_home(holder) and self.carries(holder)
+
+    def _is_home(self, holder: str | None) -> bool:
+        return holder is not None and origin(self.files, self.modules.module_of(holder), self.old) == self.home
+
+    def _imported(self, source: Source, each: Import, text: str) -> Edit:
+        start = source.start(each.alias)
+        return Edit(start, start + len(self.old.encode()), text.encode())
+
+    def _rebind(self, uses: FileUses, scope: Scope, same: list[Import]) -> None:
+        """The variable that the imports bind gets the new name; where it can't, they bind the old one by an alias."""
+        source = uses.source
+        aliases = {id(each.alias) for each in same}
+
+        def import_edit(occurrence: Occurrence) -> Edit | Obstacle:
+            if id(occurrence.node) not in aliases:
+                return aliased(source, occurrence, self.new)
+            alias = occurrence.node
+            text = f"{self.new} as {self.new}" if getattr(alias, "asname", None) else self.new
+            return Edit(source.start(alias), source.end(alias), text.encode())
+
+        is_module = scope.kind is ScopeKind.MODULE
+        is_mixed = len(scope.bound[self.old]) != len(same)
+        renaming = rename_variable(source, scope, self.old, self.new, import_edit=import_edit)
+        if renaming.obstacles or (is_mixed and is_module):
+            for each in same:
+                text = self.new if each.alias.asname else f"{self.new} as {self.old}"
+                uses.edits.append(self._imported(source, each, text))
+        else:
+            uses.edits.extend(renaming.edits)
+            uses.carries = uses.carries or is_module
+
+    def _through_star(self, uses: FileUses) -> None:
+        source = uses.source
+        module = table(source).module
+        if not module.has_star_import or self.old in module.bound:
+            return
+        stars = [each for each in imports_of(self.files, source) if each.attribute == "*"]
+        holders = [self.modules.path_of(each.module, near=source.path) for each in stars]
+        if not any(self._is_home(holder) and self.carries(holder) for holder in holders):
+            return
+        uses.carries = True
+        for occurrence in table(source).named(self.old):
+            if lookup(occurrence.scope, self.old) is not None:
+                continue
+            line = source.text.line_of(occurrence.start)
+            if not self.is_exported:
+                message = f"{self.old} comes from a star import, which does not bring {self.new}"
+                uses.problems.append(refusal("U119", source.path, line, message, "import it by name first"))
+            elif lookup(occurrence.scope, self.new) is not None:
+                message = f"{self.new} means something else here, so {self.old} can't be read under that name"
+                uses.problems.append(refusal("U107", source.path, line, message, "choose another name"))
+            else:
+                uses.edits.append(Edit(occurrence.start, occurrence.end, self.new.encode()))
+
+    # -- module.name
+
+    def _members(self, source: Source) -> Iterator[tuple[int, int]]:
+        size = len(self.old.encode())
+        for mention in attributes(source.text, source.tree, self.old):
+            scope = scope_at(source, mention.node)
+            if self._is_holder(source, mention.node.value, scope):
+                end = source.end(mention.node)
+                yield end - size, end
+        for quoted in quoted_attributes(source, self.old):
+            scope = scope_at(source, quoted.node)
+            if self._is_holder(source, quoted.expression.value, scope):
+                yield quoted.span
+
+    def _is_holder(self, source: Source, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is a module whose attribute is renamed."""
+        found = resolve_dotted(self.files, source, node, scope)
+        module = found.module if found is not None and not found.name else _loaded(source, node, scope)
+        if not module:
+            return False
+        holder = self.modules.path_of(module, near=source.path)
+        return self._is_home(holder) and self.carries(holder)
+
+
+def _loaded(source: Source, node: ast.expr, scope: Scope) -> str:
+    """The module that `importlib.import_module("m")` or `sys.modules["m"]` gives; "" for anything else."""
+    named: ast.expr | None = None
+    if isinstance(node, ast.Call) and callee(node)[-1:] == ["import_module"] and len(node.args) == 1:
+        named = node.args[0]
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "modules":
+        named = node.slice
+    text = text_of(source, named, scope) if named is not None else None
+    return text.value if text is not None and text.is_known else ""
