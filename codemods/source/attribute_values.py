@@ -10,13 +10,17 @@ from collections.abc import Callable
 
 from codemods.source.annotation_types import annotated
 from codemods.source.binder import table
-from codemods.source.classes import ClassKey, class_at, defines, mro, subclasses
+from codemods.source.class_facts import facts_of
+from codemods.source.classes import ClassKey, bases, class_at, defines, mro, subclasses
 from codemods.source.files import FileSet
+from codemods.source.glimpse import glimpse
 from codemods.source.imports import Origin
+from codemods.source.index import mentioning
 from codemods.source.locate import flattened
-from codemods.source.members import Assignment, MemberKind, members, own_attributes
+from codemods.source.members import Assignment, MemberKind, assignments_in, members
+from codemods.source.mentions import sets_attribute
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source, load
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
 from codemods.source.receiver_kinds import NONE, Known, NotIn, Receiver, Unknown, unite
 from codemods.source.scopes import Scope
 
@@ -26,25 +30,13 @@ Evaluate = Callable[[Source, ast.expr, Scope], Receiver]
 def method_at(files: FileSet, key: ClassKey, name: str) -> tuple[Source, Function, Scope] | None:
     """The method that an instance of the class finds under this name in the tree, with the scope of its class body."""
     home = next((each for each in mro(files, key).classes if defines(files, each, name)), None)
-    located = class_at(files, home) if home is not None else None
+    located = class_at(files, home, name) if home is not None else None
     if located is None:
         return None
     source, node = located
     for statement in flattened(node.body):
         if isinstance(statement, FUNCTIONS) and statement.name == name:
             return source, statement, table(source).scope_of(node)
-    return None
-
-
-def function_at(files: FileSet, home: Origin) -> tuple[Source, Function, Scope] | None:
-    """The module-level function of that home; None when it is something else, or defined more than once."""
-    path = modules_of(files).path_of(home.module)
-    if path is None:
-        return None
-    source = load(files, path)
-    bound = table(source).module.bound.get(home.name, [])
-    if len(bound) == 1 and isinstance(bound[0].node, FUNCTIONS):
-        return source, bound[0].node, table(source).module
     return None
 
 
@@ -82,7 +74,7 @@ def global_type(files: FileSet, home: Origin, evaluate: Evaluate) -> Receiver:
     path = modules_of(files).path_of(home.module)
     if path is None:
         return Unknown(str(home))
-    source = load(files, path)
+    source = glimpse(files, path, home.name)
     module = table(source).module
     found: list[Receiver] = []
     for occurrence in module.bound.get(home.name, []):
@@ -109,11 +101,11 @@ def attribute_of(files: FileSet, key: ClassKey, name: str, evaluate: Evaluate) -
             break
     above = mro(files, key).classes
     found: list[Receiver] = []
-    for each in dict.fromkeys((*above, *subclasses(files, key))):
-        located = class_at(files, each)
+    for each in dict.fromkeys((*above, *_assigning_heirs(files, key, name))):
+        located = class_at(files, each, name)
         if located is None:
             continue
-        for assignment in own_attributes(files, each).get(name, ()):
+        for assignment in assignments_in(*located, each, name):
             kind = _assigned(files, located[0], assignment, evaluate)
             if assignment.annotation is not None and each in above:
                 return kind
@@ -122,8 +114,21 @@ def attribute_of(files: FileSet, key: ClassKey, name: str, evaluate: Evaluate) -
     return Unknown(f"{key.name}.{name} has no value in its class") if kind == NONE else kind
 
 
+def _assigning_heirs(files: FileSet, key: ClassKey, name: str) -> tuple[ClassKey, ...]:
+    """Subclasses in files that may set the attribute."""
+    word = name.encode()
+    path_of = modules_of(files).path_of
+    own = path_of(key.module)
+    paths = [path for path in mentioning(files, name) if path != own and sets_attribute(files.read(path), word)]
+    siblings = facts_of(files, own).classes if own is not None else {}
+    is_derived_beside = any(key in bases(files, ClassKey(key.module, qualname)) for qualname in siblings)
+    if not paths and not is_derived_beside:
+        return ()
+    return tuple(each for each in subclasses(files, key) if path_of(each.module) in {own, *paths})
+
+
 def _in_body(files: FileSet, key: ClassKey, name: str, evaluate: Evaluate) -> Receiver | None:
-    located = class_at(files, key)
+    located = class_at(files, key, name)
     if located is None:
         return None
     source, node = located

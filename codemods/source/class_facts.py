@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from codemods.schema.errors import SourceError
 from codemods.source.class_names import Binding, Target, assigned, imported, named
 from codemods.source.files import FileSet
+from codemods.source.glimpse import light_tree
 from codemods.source.locate import flattened
 from codemods.source.modules import Modules, modules_of
-from codemods.source.parse import DEFINITIONS, FUNCTIONS, parse_tree
-from codemods.source.text import Text
+from codemods.source.parse import DEFINITIONS, FUNCTIONS
 
 _KEEP = 4096  # files; facts are a few hundred bytes each
 
@@ -35,13 +35,15 @@ class ClassFact(Struct, frozen=True):
 
 
 class FileFacts(Struct, frozen=True):
-    """`classes` by qualname (several statements may share one); `aliases`: module-level `B = A` and `import A as B`."""
+    """`classes` by qualname (several statements may share one). bound: module-level names and what they stand for, a
+    Target of this very module and name when they are at home here. stars: modules of star imports."""
 
     classes: dict[str, tuple[ClassFact, ...]]
-    aliases: dict[str, tuple[Target, ...]]
+    bound: dict[str, tuple[Target, ...]]
+    stars: tuple[str, ...]
 
 
-_NOTHING = FileFacts({}, {})
+_NOTHING = FileFacts({}, {}, ())
 _cache: OrderedDict[tuple[str, str, bytes], FileFacts] = OrderedDict()
 
 
@@ -53,7 +55,7 @@ def facts_of(files: FileSet, path: str) -> FileFacts:
     found = _cache.get(key)
     if found is None:
         try:
-            found = _read(modules, path, parse_tree(path, Text(path, raw).body))
+            found = _read(modules, path, light_tree(files, path)[1])
         except SourceError:
             found = _NOTHING
         _cache[key] = found
@@ -96,7 +98,7 @@ class _Reader:
         self.modules, self.path = modules, path
         self.module = modules.module_of(path)
         self.classes: dict[str, tuple[ClassFact, ...]] = {}
-        self.renamed: list[str] = []
+        self.stars: list[str] = []
         self.pending: list[tuple[ast.ClassDef, _Space, _Space]] = []
 
     def read(self, body: list[ast.stmt], space: _Space) -> None:
@@ -121,18 +123,17 @@ class _Reader:
                     own = Target(self.module, f"{space.name}.{target.id}" if space.name else target.id)
                     value = node.value if target in names else ast.Tuple([], ast.Load())
                     space.bound.setdefault(target.id, []).extend(assigned(value, target.id, own, space.find))
-                    if space.parent is None and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
-                        self.renamed.append(target.id)
 
     def bind_import(self, node: ast.Import | ast.ImportFrom, space: _Space) -> None:
         for alias in node.names:
             is_from = isinstance(node, ast.ImportFrom)
             module = self.modules.absolute(self.path, node.level, node.module) if is_from else alias.name  # type: ignore[union-attr]
             name = alias.asname or (alias.name if is_from else alias.name.partition(".")[0])
+            if alias.name == "*":
+                self.stars.extend([module] if space.parent is None else [])
+                continue
             target = imported(self.modules, self.path, module, alias.name if is_from else "", bool(alias.asname))
             space.bound.setdefault(name, []).append(target)
-            if is_from and alias.asname and space.parent is None:
-                self.renamed.append(name)
 
     def finished(self) -> dict[str, tuple[ClassFact, ...]]:
         for node, space, inner in self.pending:
@@ -160,8 +161,10 @@ def _read(modules: Modules, path: str, tree: ast.Module) -> FileFacts:
     reader = _Reader(modules, path)
     top = _Space("", is_class=False, parent=None)
     reader.read(tree.body, top)
-    aliases = {
-        name: tuple(dict.fromkeys(named(ast.Name(name, ast.Load()), top.find)))
-        for name in dict.fromkeys(reader.renamed)
+    bound = {
+        name: tuple(dict.fromkeys(named(ast.Name(name, ast.Load()), top.find))) for name in top.bound if top.bound[name]
     }
-    return FileFacts(reader.finished(), aliases)
+    stars = [modules.path_of(star, near=path) for star in reader.stars]
+    return FileFacts(
+        reader.finished(), bound, tuple(modules.module_of(star) for star in stars if star and star != path)
+    )

@@ -7,56 +7,64 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar, cast
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from codemods.schema.refs import DefRef
 from codemods.source import foreign
-from codemods.source.class_facts import ClassFact, facts_of
-from codemods.source.class_names import Target, class_nodes, member_name, targets
+from codemods.source.class_facts import facts_of
+from codemods.source.class_names import Target, class_nodes, member_name
 from codemods.source.files import FileSet
-from codemods.source.imports import Origin, origin
+from codemods.source.glimpse import glimpse
+from codemods.source.homes import (
+    Base,
+    ClassKey,
+    External,
+    as_classes,
+    exists,
+    facts_at,
+    memo,
+    objects,
+    resolve,
+    resolve_class,
+)
 from codemods.source.index import mentioning
+from codemods.source.mentions import may_bind
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source, load
 from codemods.source.scopes import Scope
 
-_DEEPEST = 16
+__all__ = [
+    "Base",
+    "ClassKey",
+    "External",
+    "Mro",
+    "bases",
+    "class_at",
+    "declarers",
+    "definers",
+    "defines",
+    "dynamic_lookup",
+    "exists",
+    "family",
+    "has_dynamic_lookup",
+    "is_in_family",
+    "is_subclass",
+    "key_of",
+    "memo",
+    "mro",
+    "names_of",
+    "overriders",
+    "provider",
+    "resolve",
+    "resolve_class",
+    "subclasses",
+]  # fmt: skip
+
 _LONGEST_HEADER = 2000  # bytes of a class statement from `class` to a base
 _RENAMED = re.compile(rb"\s+as\s+\w")
 _ALIAS = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\w.]*\Z", re.MULTILINE)
 _HOOKS = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
-
-
-class ClassKey(Struct, frozen=True, order=True):
-    """A class of the tree by its home. A class in a function is `f.<locals>.C`."""
-
-    module: str
-    qualname: str
-
-    @property
-    def name(self) -> str:
-        return self.qualname.rpartition(".")[2]
-
-    @property
-    def ref(self) -> DefRef:
-        return DefRef(self.module, self.qualname)
-
-    def __str__(self) -> str:
-        return f"{self.module}:{self.qualname}"
-
-
-class External(Struct, frozen=True):
-    """A class that is not in the tree ("dict", "torch.nn.Module"), or, when not `is_known`, an expression that does not
-    tell which class it is."""
-
-    name: str
-    is_known: bool = True
-
-
-Base = ClassKey | External
 
 
 class Mro(Struct, frozen=True):
@@ -74,100 +82,30 @@ class Mro(Struct, frozen=True):
         return tuple(each for each in self.order if isinstance(each, External))
 
 
-_T = TypeVar("_T")
-
-
-def memo(files: FileSet, kind: str, key: object, make: Callable[[], _T]) -> _T:
-    """A fact kept with the set of files it was computed from."""
-    kept = cast("dict[object, _T]", files.notes.setdefault(f"classes.{kind}", {}))
-    if key not in kept:
-        kept[key] = make()
-    return kept[key]
-
-
 def key_of(files: FileSet, source: Source, node: ast.ClassDef, scope: Scope) -> ClassKey:
     """The key of a class statement that stands in `scope`."""
     return ClassKey(modules_of(files).module_of(source.path), member_name(scope, node.name))
 
 
-def class_at(files: FileSet, key: ClassKey) -> tuple[Source, ast.ClassDef] | None:
-    """The file and the (first) statement of a class; None when there is none."""
+def class_at(files: FileSet, key: ClassKey, word: str = "") -> tuple[Source, ast.ClassDef] | None:
+    """The file and the (first) statement of a class; None when there is none.
+
+    word: for questions about this one name the file is read only as far as it mentions it (glimpse.py)."""
     path = modules_of(files).path_of(key.module)
     if path is None:
         return None
-    source = load(files, path)
+    source = glimpse(files, path, word) if word else load(files, path)
     return next(
         ((source, node) for node, scope in class_nodes(source) if member_name(scope, node.name) == key.qualname), None
     )
 
 
-def exists(files: FileSet, key: ClassKey) -> bool:
-    return bool(_facts(files, key))
-
-
-def _facts(files: FileSet, key: ClassKey) -> tuple[ClassFact, ...]:
-    path = modules_of(files).path_of(key.module)
-    return facts_of(files, path).classes.get(key.qualname, ()) if path is not None else ()
-
-
-def resolve_class(files: FileSet, source: Source, node: ast.expr, scope: Scope) -> tuple[Base, ...]:
-    """The classes that an expression may name. An expression that names something else gives an External that is not
-    `is_known`; several results are alternatives."""
-    return tuple(dict.fromkeys(resolve_target(files, each) for each in targets(files, source, node, scope)))
-
-
-def resolve_target(files: FileSet, target: Target) -> Base:
-    """The home of a named class, through re-exports and module-level aliases."""
-    return memo(files, "target", target, lambda: _resolve(files, target, _DEEPEST))
-
-
-def _resolve(files: FileSet, target: Target, depth: int) -> Base:
-    text = f"{target.module}.{target.path}".strip(".")
-    if target.module == "builtins":
-        return External(target.path)
-    if not target.module or depth == 0:
-        return External(text, is_known=False)
-    if _facts(files, ClassKey(target.module, target.path)):
-        return ClassKey(target.module, target.path)
-    at = Origin(target.module, "")
-    parts = target.path.split(".") if target.path else []
-    for index, part in enumerate(parts):
-        if at.name:
-            return External(text, is_known=False)
-        at = _origin(files, at.module, part)
-        if at.is_external:
-            return External(".".join([str(at), *parts[index + 1 :]]))
-        rest = ".".join(parts[index + 1 :])
-        if at.name:
-            found = _home(files, at, rest, depth)
-            return found or External(text, is_known=False)
-    return External(text, is_known=False)
-
-
-def _home(files: FileSet, at: Origin, rest: str, depth: int) -> Base | None:
-    """A class, or what a module-level alias of that name stands for; `rest` is looked up inside."""
-    key = ClassKey(at.module, f"{at.name}.{rest}" if rest else at.name)
-    if _facts(files, key):
-        return key
-    path = modules_of(files).path_of(at.module)
-    aliases = facts_of(files, path).aliases.get(at.name, ()) if path is not None else ()
-    for alias in aliases:
-        if (alias.module, alias.path) != (at.module, at.name):
-            inner = Target(alias.module, f"{alias.path}.{rest}".strip(".") if rest else alias.path)
-            return _resolve(files, inner, depth - 1)
-    return None
-
-
-def _origin(files: FileSet, module: str, name: str) -> Origin:
-    return memo(files, "origin", (module, name), lambda: origin(files, module, name))
-
-
 def bases(files: FileSet, key: ClassKey) -> tuple[Base, ...]:
     """Direct bases in order. Where a base's name is bound in several ways, every alternative is listed."""
     found: dict[Base, None] = {}
-    for fact in _facts(files, key):
+    for fact in facts_at(files, key):
         for alternatives in fact.bases:
-            found.update(dict.fromkeys(resolve_target(files, each) for each in alternatives))
+            found.update(dict.fromkeys(base for each in alternatives for base in as_classes(objects(files, each))))
     found.pop(key, None)
     return tuple(found)
 
@@ -235,15 +173,19 @@ def _direct_subclasses(files: FileSet, key: ClassKey) -> list[ClassKey]:
             facts = facts_of(files, path)
             words.extend(
                 alias
-                for alias, meant in facts.aliases.items()
-                if alias not in words and any(resolve_target(files, each) == key for each in meant)
+                for alias, meant in facts.bound.items()
+                if alias not in words and any(_leaf(each) in words and key in objects(files, each) for each in meant)
             )
             module = modules.module_of(path)
             for qualname, statements in facts.classes.items():
                 alternatives = [each for fact in statements for base in fact.bases for each in base]
-                if any(resolve_target(files, each) == key for each in alternatives):
+                if any(key in objects(files, each) for each in alternatives):
                     found.append(ClassKey(module, qualname))
     return found
+
+
+def _leaf(target: Target) -> str:
+    return target.path.rpartition(".")[2]
 
 
 def _may_derive(text: bytes, word: bytes) -> bool:
@@ -260,7 +202,7 @@ def _may_derive(text: bytes, word: bytes) -> bool:
 
 def defines(files: FileSet, key: ClassKey, name: str) -> bool:
     """Whether the class body itself binds `name` (method, attribute, property, nested class)."""
-    return any(name in fact.names for fact in _facts(files, key))
+    return any(name in fact.names for fact in facts_at(files, key))
 
 
 def provider(files: FileSet, key: ClassKey, name: str) -> Base | None:
@@ -275,11 +217,22 @@ def provider(files: FileSet, key: ClassKey, name: str) -> Base | None:
     return None
 
 
+def definers(files: FileSet, name: str) -> Iterator[ClassKey]:
+    """Every class of the tree whose body binds `name`, found file by file as they are asked for."""
+    word = name.encode()
+    for path in mentioning(files, name):
+        if may_bind(files.read(path), word):
+            module = modules_of(files).module_of(path)
+            for qualname, statements in facts_of(files, path).classes.items():
+                if any(name in fact.names for fact in statements):
+                    yield ClassKey(module, qualname)
+
+
 def overriders(files: FileSet, key: ClassKey, name: str) -> tuple[ClassKey, ...]:
     """Classes whose `name` comes before that of `key` for some subclass: subclasses, and mixins that a subclass puts
     first."""
     found: dict[ClassKey, None] = {}
-    for each in subclasses(files, key):
+    for each in _heirs_that_matter(files, key, name):
         for above in mro(files, each).classes:
             if above == key:
                 break
@@ -292,7 +245,7 @@ def declarers(files: FileSet, key: ClassKey, name: str) -> tuple[Base, ...]:
     """Classes that `key`'s `name` overrides: its bases, and what a subclass puts after it (removing `name` would let
     that one through)."""
     found: dict[Base, None] = {}
-    for each in (key, *subclasses(files, key)):
+    for each in (key, *_heirs_that_matter(files, key, name)):
         order = mro(files, each).order
         for below in order[order.index(key) + 1 :] if key in order else ():
             if isinstance(below, ClassKey):
@@ -304,6 +257,13 @@ def declarers(files: FileSet, key: ClassKey, name: str) -> tuple[Base, ...]:
     return tuple(found)
 
 
+def _heirs_that_matter(files: FileSet, key: ClassKey, name: str) -> tuple[ClassKey, ...]:
+    """The subclasses, unless nothing but `key` and what it derives from could define `name` for them."""
+    above = mro(files, key).classes
+    has_others = name in foreign.common_members() or any(each not in above for each in definers(files, name))
+    return subclasses(files, key) if has_others else ()
+
+
 def family(files: FileSet, key: ClassKey) -> frozenset[ClassKey]:
     """The classes whose `self` may be an instance of `key`: subclasses, and everything they and `key` derive from."""
     return memo(files, "family", key, lambda: _family(files, key))
@@ -312,6 +272,12 @@ def family(files: FileSet, key: ClassKey) -> frozenset[ClassKey]:
 def _family(files: FileSet, key: ClassKey) -> frozenset[ClassKey]:
     heirs = (key, *subclasses(files, key))
     return frozenset(each for heir in heirs for each in mro(files, heir).classes)
+
+
+def is_in_family(files: FileSet, key: ClassKey, other: ClassKey) -> bool:
+    """Whether `other` is in `family(key)`; looks for subclasses only where the bases do not settle it."""
+    is_above_or_below = other in mro(files, key).classes or key in mro(files, other).classes
+    return is_above_or_below or other in family(files, key)
 
 
 def is_subclass(files: FileSet, key: ClassKey, of: ClassKey) -> bool:
@@ -326,7 +292,7 @@ def dynamic_lookup(files: FileSet, key: ClassKey) -> tuple[str, ...]:
         found.extend(f"{each.name}.{hook}" for hook in _HOOKS if defines(files, each, hook))
         found.extend(
             f"metaclass={fact.metaclass} of {each.name}"
-            for fact in _facts(files, each)
+            for fact in facts_at(files, each)
             if fact.metaclass and fact.metaclass.rpartition(".")[2] not in {"ABCMeta", "EnumMeta", "EnumType"}
         )
     return tuple(found)

@@ -13,16 +13,16 @@ from codemods.source.binder import table
 from codemods.source.class_names import qualname_of
 from codemods.source.classes import ClassKey
 from codemods.source.files import FileSet
+from codemods.source.glimpse import glimpse, light_tree
 from codemods.source.imports import Import, Origin, imports_of, origin, resolve_dotted
 from codemods.source.index import mentioning
 from codemods.source.locate import Located, flattened
 from codemods.source.mentions import attributes
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Source, load, parse_tree
+from codemods.source.parse import DEFINITIONS, Source, load
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import Occurrence, Role, Scope, ScopeKind, chain, lookup
 from codemods.source.sites import CallSite, CallSites, Certainty, SiteKind, site_of
-from codemods.source.text import Text
 
 
 def function_sites(files: FileSet, located: Located) -> CallSites:
@@ -45,8 +45,11 @@ class _Search:
     def in_file(self, path: str, word: str) -> list[CallSite]:
         if path != self.path and not self.may_refer(path, word):
             return []
-        source = load(self.files, path)
+        source = glimpse(self.files, path, word)
         found = list(self.imported(source, word))
+        if any(name != word for name, _ in found):  # the other name may stand in functions that a glimpse leaves out
+            source = load(self.files, path)
+            found = list(self.imported(source, word))
         names = dict.fromkeys([word, *(name for name, _ in found)])
         sites = [site for _, site in found]
         scopes = table(source)
@@ -63,8 +66,7 @@ class _Search:
 
     def may_refer(self, path: str, word: str) -> bool:
         """Whether the file imports the name, imports everything from somewhere, or reads `.name` of an import."""
-        text = Text(path, self.files.read(path))
-        tree = parse_tree(path, text.body)
+        text, tree = light_tree(self.files, path)
         bound: set[str] = set()
         for statement in _imports(tree.body):
             for alias in statement.names:

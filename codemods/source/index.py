@@ -47,7 +47,7 @@ class _Blob:
         hits: list[str] = []
         at = self.text.find(word)
         while at >= 0:
-            if _is_whole(self.text, at, len(word)):
+            if is_whole(self.text, at, len(word)):
                 index = bisect_right(self.starts, at) - 1
                 hits.append(self.paths[index])
                 at = self.text.find(word, self.starts[index + 1])
@@ -81,13 +81,14 @@ def has_word(text: bytes, word: bytes) -> bool:
     """Whether the word stands in the text as a whole identifier."""
     at = text.find(word)
     while at >= 0:
-        if _is_whole(text, at, len(word)):
+        if is_whole(text, at, len(word)):
             return True
         at = text.find(word, at + 1)
     return False
 
 
-def _is_whole(text: bytes | bytearray, at: int, length: int) -> bool:
+def is_whole(text: bytes | bytearray, at: int, length: int) -> bool:
+    """Whether the bytes at:at+length are not part of a longer identifier."""
     before_ok = at == 0 or text[at - 1] not in _WORD_BYTES
     end = at + length
     return before_ok and (end >= len(text) or text[end] not in _WORD_BYTES)

@@ -13,12 +13,13 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 
 from codemods.source.binder import table
-from codemods.source.classes import ClassKey, External, bases, class_at, defines, mro, resolve_class
+from codemods.source.classes import ClassKey, External, bases, class_at, defines, mro, resolve, resolve_class
 from codemods.source.files import FileSet
-from codemods.source.imports import resolve_dotted
+from codemods.source.glimpse import glimpse
+from codemods.source.imports import Origin
 from codemods.source.locate import flattened
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source, load
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
 from codemods.source.scopes import Scope
 
 
@@ -145,28 +146,39 @@ def decorator_name(files: FileSet, source: Source, node: ast.expr, scope: Scope)
     """The home of a decorator: "property", "functools.cached_property", "pkg.mod.traced"."""
     if isinstance(node, ast.Call):
         node = node.func
-    home = resolve_dotted(files, source, node, scope)
-    return str(home) if home is not None else ast.unparse(node)
+    found = resolve(files, source, node, scope)
+    if len(found) != 1:
+        return ast.unparse(node)
+    home = found[0]
+    return f"{home.module}.{home.qualname}" if isinstance(home, ClassKey) else str(getattr(home, "name", home))
 
 
 def _makes_accessor(files: FileSet, source: Source, node: ast.expr, scope: Scope) -> bool:
     """Whether a decorator of the tree is a descriptor class, derives from property, or uses property."""
-    for found in resolve_class(files, source, node, scope):
+    for found in resolve(files, source, node, scope):
         if isinstance(found, ClassKey):
             order = mro(files, found)
             if any(defines(files, each, "__get__") for each in order.classes):
                 return True
             if any(each.name in _ACCESSORS for each in order.external):
                 return True
-    home = resolve_dotted(files, source, node, scope)
-    path = modules_of(files).path_of(home.module) if home is not None and not home.is_external else None
-    if home is None or path is None:
-        return False
-    other = load(files, path)
-    for statement in flattened(other.tree.body):
-        if isinstance(statement, FUNCTIONS) and statement.name == home.name:
-            return any(_names_accessor(files, other, inner) for inner in ast.walk(statement))
+        elif isinstance(found, Origin):
+            located = function_at(files, found)
+            if located is not None and any(_names_accessor(files, located[0], each) for each in ast.walk(located[1])):
+                return True
     return False
+
+
+def function_at(files: FileSet, home: Origin) -> tuple[Source, Function, Scope] | None:
+    """The module-level function of that home; None when it is something else, or defined more than once."""
+    path = modules_of(files).path_of(home.module)
+    if path is None or not home.name:
+        return None
+    source = glimpse(files, path, home.name)
+    bound = table(source).module.bound.get(home.name, [])
+    if len(bound) == 1 and isinstance(bound[0].node, FUNCTIONS):
+        return source, bound[0].node, table(source).module
+    return None
 
 
 def _names_accessor(files: FileSet, source: Source, node: ast.AST) -> bool:
@@ -175,8 +187,8 @@ def _names_accessor(files: FileSet, source: Source, node: ast.AST) -> bool:
     leaf = node.id if isinstance(node, ast.Name) else node.attr
     if leaf not in {"property", "cached_property"}:
         return False
-    home = resolve_dotted(files, source, node, table(source).module)
-    return home is None or str(home) in _ACCESSORS or home.is_external
+    found = resolve_class(files, source, node, table(source).module)
+    return any(isinstance(each, External) and (each.name in _ACCESSORS or each.is_known) for each in found)
 
 
 # -- instance attributes
@@ -187,16 +199,20 @@ _kept: WeakKeyDictionary[Source, dict[ClassKey, list[tuple[str, Assignment]]]] =
 def own_attributes(files: FileSet, key: ClassKey) -> dict[str, list[Assignment]]:
     """Attributes that the class itself assigns: in its body and through the first parameter of its methods."""
     located = class_at(files, key)
-    if located is None:
-        return {}
-    source, node = located
-    kept = _kept.setdefault(source, {})
-    if key not in kept:
-        kept[key] = list(_assignments(source, node, key))
     found: dict[str, list[Assignment]] = {}
-    for name, assignment in kept[key]:
-        found.setdefault(name, []).append(assignment)
+    if located is not None:
+        source, node = located
+        kept = _kept.setdefault(source, {})
+        if key not in kept:
+            kept[key] = list(_assignments(source, node, key))
+        for name, assignment in kept[key]:
+            found.setdefault(name, []).append(assignment)
     return found
+
+
+def assignments_in(source: Source, node: ast.ClassDef, key: ClassKey, name: str) -> list[Assignment]:
+    """The assignments of one attribute in a class at hand."""
+    return [assignment for other, assignment in _assignments(source, node, key) if other == name]
 
 
 def instance_attributes(files: FileSet, key: ClassKey) -> dict[str, list[Assignment]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from codemods.source.index import is_whole
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function
 from codemods.source.text import Text
 
@@ -50,15 +51,53 @@ class Mention(Struct, frozen=True, eq=False):
 
 def attributes(text: Text, tree: ast.Module, word: str) -> list[Mention]:
     """Every attribute access of that name, in the order of the text."""
-    lines = _lines(text, word)
+    lines = lines_of(text, word)
     if not lines:
         return []
     found = _descend(tree, lines, word, (), everything=False)
     return sorted(found, key=lambda each: (each.node.end_lineno or 0, each.node.end_col_offset or 0))
 
 
-def _lines(text: Text, word: str) -> list[int]:
-    return [text.line_of(match.start()) for match in re.finditer(rb"\b" + re.escape(word.encode()) + rb"\b", text.body)]
+def occurrences(text: bytes, word: bytes) -> Iterator[int]:
+    """Offsets where the word stands as a whole identifier."""
+    at = text.find(word)
+    while at >= 0:
+        if is_whole(text, at, len(word)):
+            yield at
+        at = text.find(word, at + 1)
+
+
+_KEYWORD = re.compile(rb"\b(?:def|class|import|as|for)\s+\Z")
+_TARGETS = re.compile(rb"[\s\w,=]*\Z")
+_AFTER = re.compile(rb"[ \t]*[:=,](?!=)")
+
+
+def may_bind(text: bytes, word: bytes) -> bool:
+    """Whether some line may bind the word as a bare name: `def word`, `word = `, `word: int`, `import word`."""
+    for at in occurrences(text, word):
+        before = text[text.rfind(b"\n", 0, at) + 1 : at]
+        if _KEYWORD.search(before) or (_AFTER.match(text, at + len(word)) and _TARGETS.match(before)):
+            return True
+    return False
+
+
+_DEFINES = re.compile(rb"\b(?:def|class)\s+\Z")
+
+
+def num_definitions(text: bytes, word: bytes) -> int:
+    """How often `def word` or `class word` stands in the text."""
+    return sum(_DEFINES.search(text, max(at - 16, 0), at) is not None for at in occurrences(text, word))
+
+
+def sets_attribute(text: bytes, word: bytes) -> bool:
+    """Whether `.word = ` or `.word: ` stands in the text."""
+    ends = (at + len(word) for at in occurrences(text, word) if text[at - 1 : at] == b".")
+    return any(_AFTER.match(text, end) for end in ends)
+
+
+def lines_of(text: Text, word: str) -> list[int]:
+    """The lines that have the word as a whole identifier, in order."""
+    return [text.line_of(at) for at in occurrences(text.body, word.encode())]
 
 
 def _descend(

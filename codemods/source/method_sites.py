@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from functools import cached_property
 
 from codemods.source import foreign
 from codemods.source.binder import table
-from codemods.source.class_facts import facts_of
 from codemods.source.classes import (
     ClassKey,
     class_at,
+    definers,
+    defines,
     dynamic_lookup,
-    family,
+    is_in_family,
     is_subclass,
     mro,
     overriders,
@@ -25,17 +27,17 @@ from codemods.source.classes import (
     subclasses,
 )
 from codemods.source.files import FileSet
+from codemods.source.glimpse import glimpse, light_tree
 from codemods.source.index import mentioning
 from codemods.source.locate import Located
 from codemods.source.members import MemberKind, has_unknown_bases, instance_attributes, members, self_name
-from codemods.source.mentions import Mention, attributes
+from codemods.source.mentions import Mention, attributes, num_definitions, sets_attribute
 from codemods.source.modules import modules_of
-from codemods.source.parse import Source, load, parse_tree
+from codemods.source.parse import Source
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role
 from codemods.source.sites import CallSite, CallSites, Certainty, SiteKind, site_of
-from codemods.source.text import Text
 
 _Judgement = tuple[Certainty, str]  # how sure, and why
 
@@ -54,7 +56,6 @@ def method_sites(files: FileSet, located: Located) -> CallSites:
 class _Search:
     def __init__(self, files: FileSet, key: ClassKey, name: str) -> None:
         self.files, self.key, self.name = files, key, name
-        self.family = family(files, key)
         self.dotted = re.compile(rb"\.[\s\\]*" + re.escape(name.encode()) + rb"\b")
         self.judged: dict[tuple[ClassKey, bool], _Judgement | None] = {}
 
@@ -75,12 +76,10 @@ class _Search:
         raw = self.files.read(path)
         if not self.dotted.search(raw):
             return []
-        text = Text(path, raw)
         module = modules_of(self.files).module_of(path)
-        mentions = attributes(text, parse_tree(path, text.body), self.name)
-        if all(self.is_elsewhere(module, each) for each in mentions):
+        if all(self.is_elsewhere(module, each) for each in attributes(*light_tree(self.files, path), self.name)):
             return []
-        source = load(self.files, path)
+        source = glimpse(self.files, path, self.name)
         found = []
         for mention in attributes(source.text, source.tree, self.name):
             if not self.is_elsewhere(module, mention):
@@ -94,7 +93,7 @@ class _Search:
         if not mention.classes or mention.method is None:
             return False
         key = ClassKey(module, mention.classes)
-        if key in self.family:
+        if self.is_related(key):
             return False
         receiver = mention.node.value
         if isinstance(receiver, ast.Call):
@@ -163,7 +162,7 @@ class _Search:
         return self.judged[key, is_exact]
 
     def _of_class(self, key: ClassKey, *, is_exact: bool) -> _Judgement | None:
-        if key not in self.family:
+        if not self.is_related(key):
             if self.has_own(key) or self.name in instance_attributes(self.files, key):
                 return None
             return self.of_unknown(f"{key.name} itself has no {self.name}")
@@ -184,7 +183,7 @@ class _Search:
         if call.args and isinstance(call.args[0], (ast.Name, ast.Attribute)):
             named = resolve_class(self.files, source, call.args[0], scope_at(source, call))
             enclosing = next((base for base in named if isinstance(base, ClassKey)), enclosing)
-        if enclosing is None or enclosing not in self.family:
+        if enclosing is None or not self.is_related(enclosing):
             return None
         if self.behind(enclosing, enclosing) == self.key:
             return Certainty.SURE, f"the next {self.name} after {enclosing.name} is this one"
@@ -196,7 +195,7 @@ class _Search:
     def behind(self, key: ClassKey, heir: ClassKey) -> ClassKey | None:
         order = mro(self.files, heir).classes
         after = order[order.index(key) + 1 :] if key in order else ()
-        return next((each for each in after if self.name in _names(self.files, each)), None)
+        return next((each for each in after if defines(self.files, each, self.name)), None)
 
     def of_unknown(self, why: str, *, is_double: bool = False) -> _Judgement:
         if is_double:
@@ -223,29 +222,19 @@ class _Search:
         """Whether only this class and its family define the name, and no everyday object has it."""
         if self.name in foreign.common_members():
             return False
-        word = re.escape(self.name.encode())
-        defined = re.compile(rb"\b(?:def|class)\s+" + word + rb"\b")
-        bound = re.compile(
-            rb"^[ \t]+" + word + rb"[ \t]*(?::[^=\n]*)?=|\." + word + rb"[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE
-        )
+        word = self.name.encode()
+        num_defined: Counter[str] = Counter()
         for path in mentioning(self.files, self.name):
             raw = self.files.read(path)
-            num_defined = len(defined.findall(raw))
-            if not num_defined and not bound.search(raw):
-                continue
-            if re.search(rb"\." + word + rb"[ \t]*(?::[^=\n]*)?=(?!=)", raw):
+            if sets_attribute(raw, word):
                 return False
-            module = modules_of(self.files).module_of(path)
-            having = [name for name in facts_of(self.files, path).classes if self.name in _own(self.files, path, name)]
-            if any(ClassKey(module, name) not in self.family for name in having) or num_defined > len(having):
+            num_defined[modules_of(self.files).module_of(path)] = num_definitions(raw, word)
+        for each in definers(self.files, self.name):
+            if not self.is_related(each):
                 return False
-        return True
+            num_defined[each.module] -= 1
+        return all(number <= 0 for number in num_defined.values())
 
-
-def _own(files: FileSet, path: str, qualname: str) -> frozenset[str]:
-    return frozenset(name for fact in facts_of(files, path).classes[qualname] for name in fact.names)
-
-
-def _names(files: FileSet, key: ClassKey) -> frozenset[str]:
-    path = modules_of(files).path_of(key.module)
-    return _own(files, path, key.qualname) if path is not None else frozenset()
+    def is_related(self, key: ClassKey) -> bool:
+        """Whether `self` in that class may be an instance of ours."""
+        return is_in_family(self.files, self.key, key)

@@ -118,6 +118,11 @@ class Source:
 _cache: OrderedDict[tuple[str, bytes], Source] = OrderedDict()
 
 
+def loaded(files: FileSet, path: str) -> Source | None:
+    """The parsed file when it is in the cache already; never parses."""
+    return _cache.get((path, files.read(path)))
+
+
 def load(files: FileSet, path: str) -> Source:
     """The parsed file, from a small cache keyed by path and content. Raises Unparsable, NotText."""
     raw = files.read(path)

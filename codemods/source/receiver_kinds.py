@@ -28,18 +28,21 @@ class ClassObject(Struct, frozen=True):
 
 
 class ModuleObject(Struct, frozen=True):
+    """A module of the tree."""
+
     module: str
-    is_external: bool
 
 
 class NotIn(Struct, frozen=True):
     """Something that is no instance of a class of the tree: a literal, a function, an object of an external class.
 
-    element: what iterating gives; item: what subscripting gives (both for annotated containers)."""
+    element: what iterating gives; item: what subscripting gives (both for annotated containers). is_external: a name of
+    a module or builtin from outside, not a value made from one."""
 
     what: str
     element: Receiver | None = None
     item: Receiver | None = None
+    is_external: bool = False
 
 
 class Unknown(Struct, frozen=True):

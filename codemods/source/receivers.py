@@ -6,16 +6,17 @@ follow values through containers without annotation, nor attributes set from out
 from __future__ import annotations
 
 import ast
+import builtins
 
 from codemods.source.annotation_types import annotated
-from codemods.source.attribute_values import Evaluate, attribute_of, function_at, global_type, method_at, returned
+from codemods.source.attribute_values import Evaluate, attribute_of, global_type, method_at, returned
 from codemods.source.binder import table
 from codemods.source.class_names import qualname_of
-from codemods.source.classes import ClassKey, exists, memo, mro, resolve_class
+from codemods.source.classes import Base, ClassKey, External, exists, memo, mro, resolve, resolve_class
 from codemods.source.files import FileSet
 from codemods.source.guards import guard_of
-from codemods.source.imports import resolve_dotted
-from codemods.source.members import self_name
+from codemods.source.imports import Origin
+from codemods.source.members import function_at, self_name
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.receiver_kinds import (
@@ -132,7 +133,7 @@ class _Typer:
     def name(self, node: ast.Name, scope: Scope, depth: int) -> Receiver:
         home = lookup(scope, node.id)
         if home is None:
-            return NotIn(f"builtin {node.id}") if node.id in BUILTINS else Unknown(f"nobody binds {node.id}")
+            return NotIn(node.id, is_external=True) if node.id in BUILTINS else Unknown(f"nobody binds {node.id}")
         guard = guard_of(self.source, node, home)
         if guard is not None:
             kinds = guard.elts if isinstance(guard, ast.Tuple) else [guard]
@@ -209,15 +210,17 @@ class _Typer:
 
     def named(self, node: ast.expr, scope: Scope, depth: int) -> Receiver:
         """A module-level object by its dotted name: class, module, function, or value of a module."""
-        classes = resolve_class(self.files, self.source, node, scope)
-        if len(classes) == 1 and isinstance(classes[0], ClassKey):
-            return ClassObject(classes[0])
-        home = resolve_dotted(self.files, self.source, node, scope)
-        if home is None:
-            return Unknown(ast.unparse(node))
-        if not home.name or home.is_external:
-            return ModuleObject(home.module, home.is_external) if not home.name else NotIn(str(home))
-        return global_type(self.files, home, _evaluator(self.files, depth))
+        found = [self.at_home(each, depth) for each in resolve(self.files, self.source, node, scope)]
+        return unite(found) if found else Unknown(ast.unparse(node))
+
+    def at_home(self, home: Base | Origin, depth: int) -> Receiver:
+        if isinstance(home, ClassKey):
+            return ClassObject(home)
+        if isinstance(home, Origin):
+            if not home.name:
+                return ModuleObject(home.module)
+            return global_type(self.files, home, _evaluator(self.files, depth))
+        return NotIn(home.name, is_external=True) if home.is_known else Unknown(home.name)
 
     # -- attributes and calls
 
@@ -226,8 +229,6 @@ class _Typer:
         if node.attr == "__class__" and isinstance(owner, Known) and len(owner.keys) == 1:
             return ClassObject(owner.key, is_exact=owner.is_exact)
         if isinstance(owner, ModuleObject):
-            if owner.is_external:
-                return ModuleObject(f"{owner.module}.{node.attr}", is_external=True)
             return self.named(node, scope, depth)
         if isinstance(owner, Known):
             return unite(_attribute(self.files, key, node.attr, depth) for key in owner.keys)
@@ -236,38 +237,43 @@ class _Typer:
             if exists(self.files, inner):
                 return ClassObject(inner)
             return _attribute(self.files, owner.key, node.attr, depth)
+        if isinstance(owner, NotIn) and owner.is_external:
+            return NotIn(f"{owner.what}.{node.attr}", is_external=True)
         return Unknown(f"an attribute of {owner.what}" if isinstance(owner, NotIn) else ast.unparse(node))
 
     def call(self, node: ast.Call, scope: Scope, depth: int) -> Receiver:
         func = node.func
-        dotted = resolve_dotted(self.files, self.source, func, scope)
-        text = str(dotted) if dotted is not None else getattr(func, "id", "")
+        homes = resolve(self.files, self.source, func, scope)
+        home = homes[0] if len(homes) == 1 else None
+        text = home.name if isinstance(home, External) else ""
         if text in _SAME and node.args:
             return self.of(node.args[0], scope, depth)
         if text == "typing.cast" and len(node.args) == 2:
             return annotated(self.files, self.source, node.args[0], scope)
         if text == "type" and len(node.args) == 1:
             held = self.of(node.args[0], scope, depth)
-            one = isinstance(held, Known) and len(held.keys) == 1
-            return ClassObject(held.key, is_exact=False) if one else Unknown("a type")  # type: ignore[union-attr]
-        if dotted is not None and dotted.name and not dotted.is_external:
-            found = function_at(self.files, dotted)
-            if found is not None:
-                return returned(self.files, found, None, _evaluator(self.files, depth))
-        if isinstance(func, ast.Attribute):
+            is_one = isinstance(held, Known) and len(held.keys) == 1
+            return ClassObject(held.key, is_exact=False) if is_one else Unknown("a type")  # type: ignore[union-attr]
+        found = function_at(self.files, home) if isinstance(home, Origin) else None
+        if found is not None:
+            return returned(self.files, found, None, _evaluator(self.files, depth))
+        if isinstance(func, ast.Attribute) and not isinstance(home, ClassKey):
             owner = self.of(func.value, scope, depth)
             result = self.method_result(owner, func.attr, depth)
             if result is not None:
                 return result
+            if func.attr == "__new__" and node.args:
+                made = self.of(node.args[0], scope, depth)
+                return (
+                    Known((made.key,), is_exact=made.is_exact)
+                    if isinstance(made, ClassObject)
+                    else Unknown("an object")
+                )
         called = self.of(func, scope, depth)
         if isinstance(called, ClassObject):
             return Known((called.key,), is_exact=called.is_exact)
-        if isinstance(called, (NotIn, ModuleObject)):
-            package, _, leaf = text.rpartition(".")
-            if package in {"unittest.mock", "mock"}:
-                return Unknown("a test double", is_double=True)
-            if leaf[:1].isupper() or leaf in {"list", "dict", "set", "tuple", "str", "int", "float", "bytes", "range"}:
-                return NotIn(text)
+        if isinstance(called, NotIn) and called.is_external:
+            return _made_outside(called.what)
         return Unknown(f"what {ast.unparse(func)}() returns")
 
     def method_result(self, owner: Receiver, name: str, depth: int) -> Receiver | None:
@@ -281,3 +287,12 @@ class _Typer:
                 each_result = _evaluator(self.files, depth)
                 return unite(returned(self.files, each, held, each_result) for each in found if each is not None)
         return None
+
+
+def _made_outside(name: str) -> Receiver:
+    """What calling something external gives: an object of a class where the name says that it is one."""
+    package, _, leaf = name.rpartition(".")
+    if package in {"unittest.mock", "mock"}:
+        return Unknown("a test double", is_double=True)
+    is_class = leaf[:1].isupper() or (not package and isinstance(getattr(builtins, leaf, None), type))
+    return NotIn(name) if is_class and leaf != "super" else Unknown(f"what {name}() returns")
