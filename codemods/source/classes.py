@@ -94,6 +94,8 @@ def class_at(files: FileSet, key: ClassKey, word: str = "") -> tuple[Source, ast
     path = modules_of(files).path_of(key.module)
     if path is None:
         return None
+    if key.qualname not in facts_of(files, path).classes:
+        return None
     source = glimpse(files, path, word) if word else load(files, path)
     return next(
         ((source, node) for node, scope in class_nodes(source) if member_name(scope, node.name) == key.qualname), None

@@ -6,12 +6,10 @@ the functions left out is not there, so it says nothing of the file as a whole."
 from __future__ import annotations
 
 import ast
-import sys
 from bisect import bisect_left
 from collections import OrderedDict
 
 from codemods.source.files import FileSet
-from codemods.source.fstrings import outermost, reposition
 from codemods.source.mentions import lines_of
 from codemods.source.parse import FUNCTIONS, Source, loaded, parse_tree
 from codemods.source.text import Text
@@ -21,19 +19,6 @@ _KEEP = 48
 
 _trees: OrderedDict[tuple[str, bytes], tuple[Text, ast.Module]] = OrderedDict()
 _glimpses: OrderedDict[tuple[str, bytes, str], Source] = OrderedDict()
-
-
-class Glimpse(Source):
-    """A Source of a tree that has been pruned."""
-
-    def __init__(self, text: Text, tree: ast.Module) -> None:
-        self.path, self.text, self.tree = text.path, text, tree
-        self.scope_table: object = None
-        self.imports: object = None
-        self._parents: dict[ast.AST, ast.AST] | None = None
-        if sys.version_info < (3, 12):
-            for node in outermost(tree):
-                reposition(text, node)
 
 
 def light_tree(files: FileSet, path: str) -> tuple[Text, ast.Module]:
@@ -62,7 +47,7 @@ def glimpse(files: FileSet, path: str, word: str) -> Source:
         text, tree = light_tree(files, path)
         _trees.pop(key[:2], None)  # it is cut up now
         _prune(tree, lines_of(text, word))
-        found = _glimpses[key] = Glimpse(text, tree)
+        found = _glimpses[key] = Source(path, key[1], tree=tree)
         while len(_glimpses) > _KEEP:
             _glimpses.popitem(last=False)
     else:

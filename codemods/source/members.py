@@ -18,6 +18,7 @@ from codemods.source.files import FileSet
 from codemods.source.glimpse import glimpse
 from codemods.source.imports import Origin
 from codemods.source.locate import flattened
+from codemods.source.mentions import lines_of
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
 from codemods.source.scopes import Scope
@@ -212,7 +213,12 @@ def own_attributes(files: FileSet, key: ClassKey) -> dict[str, list[Assignment]]
 
 def assignments_in(source: Source, node: ast.ClassDef, key: ClassKey, name: str) -> list[Assignment]:
     """The assignments of one attribute in a class at hand."""
-    return [assignment for other, assignment in _assignments(source, node, key) if other == name]
+    lines = lines_of(source.text, name)
+    found: list[Assignment] = []
+    for statement in flattened(node.body):
+        if any(statement.lineno <= line <= (statement.end_lineno or line) for line in lines):
+            found.extend(each for other, each in _of_statement(source, node, statement, key) if other == name)
+    return found
 
 
 def instance_attributes(files: FileSet, key: ClassKey) -> dict[str, list[Assignment]]:
@@ -233,17 +239,25 @@ def has_unknown_bases(files: FileSet, key: ClassKey) -> bool:
 
 def _assignments(source: Source, node: ast.ClassDef, key: ClassKey) -> Iterator[tuple[str, Assignment]]:
     for statement in flattened(node.body):
-        if isinstance(statement, FUNCTIONS):
-            yield from _in_method(source, statement, key)
-        elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            annotation = statement.annotation if isinstance(statement, ast.AnnAssign) else None
-            is_plain = statement in node.body
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    value, line = statement.value, statement.lineno
-                    found = Assignment(key, source.path, "", line, statement, is_plain, value, annotation, None)
-                    yield target.id, found
+        yield from _of_statement(source, node, statement, key)
+
+
+def _of_statement(
+    source: Source, node: ast.ClassDef, statement: ast.stmt, key: ClassKey
+) -> Iterator[tuple[str, Assignment]]:
+    if isinstance(statement, FUNCTIONS):
+        yield from _in_method(source, statement, key)
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        annotation = statement.annotation if isinstance(statement, ast.AnnAssign) else None
+        is_plain = statement in node.body
+        for target in targets:
+            if isinstance(target, ast.Name):
+                value, line = statement.value, statement.lineno
+                yield (
+                    target.id,
+                    Assignment(key, source.path, "", line, statement, is_plain, value, annotation, None),
+                )
 
 
 def _in_method(source: Source, method: Function, key: ClassKey) -> Iterator[tuple[str, Assignment]]:
