@@ -16,12 +16,11 @@ _CONTEXTS = {ast.Load: Role.LOAD, ast.Store: Role.STORE, ast.Del: Role.DELETE}
 
 def table(source: Source) -> ScopeTable:
     """The scope table of one file, made once per parsed file."""
-    if source.scope_table is None:
+    found = source.notes.get("scopes")
+    if not isinstance(found, ScopeTable):
         binder = _Binder(source)
         binder.body(source.tree.body)
-        source.scope_table = ScopeTable(binder.module, binder.occurrences, binder.scopes)
-    found = source.scope_table
-    assert isinstance(found, ScopeTable)
+        found = source.notes["scopes"] = ScopeTable(binder.module, binder.occurrences, binder.scopes)
     return found
 
 

@@ -1,12 +1,13 @@
 """Would a module-level import close a cycle? Follows what importing a module runs, over as few files as it takes.
 
 Edges are found by a scan of the text (fast, errs towards more edges); a path that is found is then checked edge by edge
-against the syntax tree, so a cycle that is reported is there. Imports under TYPE_CHECKING and in functions do not count."""
+against the syntax tree, so a reported cycle is there. Imports under TYPE_CHECKING and in functions do not count."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
+from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 from codemods.source.files import FileSet, Tree
@@ -29,6 +30,7 @@ _DEF = re.compile(
 Edge = tuple[str, str]  # (module, attribute or "")
 
 _edges: WeakKeyDictionary[Tree, dict[str, tuple[Edge, ...]]] = WeakKeyDictionary()
+_targets: WeakKeyDictionary[Modules, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = WeakKeyDictionary()
 
 
 def cycle(files: FileSet, importer: str, imported: str) -> list[str]:
@@ -36,7 +38,7 @@ def cycle(files: FileSet, importer: str, imported: str) -> list[str]:
     banned: set[tuple[str, str]] = set()
     while True:
         found = _search(files, importer, imported, banned)
-        false_edges = [pair for pair in zip(found, found[1:], strict=False) if not _is_real(files, *pair)]
+        false_edges = [pair for pair in pairwise(found) if not _is_real(files, *pair)]
         if not false_edges:
             return found
         banned.update(false_edges)
@@ -62,7 +64,21 @@ def _search(files: FileSet, importer: str, imported: str, banned: set[tuple[str,
 
 
 def _successors(files: FileSet, modules: Modules, path: str, loaded: set[str]) -> list[str]:
+    """What importing a file runs next. Importing a.b.c also runs a/__init__.py and a/b/__init__.py, unless they run
+    already."""
+    if path in files.overlay():
+        explicit, parents = _resolved(files, modules, path)
+    else:
+        known = _targets.setdefault(modules, {})
+        if path not in known:
+            known[path] = _resolved(files, modules, path)
+        explicit, parents = known[path]
+    return [*explicit, *(parent for parent in parents if parent not in loaded)]
+
+
+def _resolved(files: FileSet, modules: Modules, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     found: list[str] = []
+    parents: list[str] = []
     for module, attribute in edges_of(files, path):
         target = modules.path_of(module, near=path)
         if target is not None:
@@ -71,9 +87,9 @@ def _successors(files: FileSet, modules: Modules, path: str, loaded: set[str]) -
             submodule = modules.path_of(f"{module}.{attribute}", near=path)
             if submodule is not None:
                 found.append(submodule)
-        # importing a.b.c also runs a/__init__.py and a/b/__init__.py, unless they run already
-        found.extend(parent for parent in _parents(modules, target or "") if parent not in loaded)
-    return [each for each in dict.fromkeys(found) if each != path]
+        parents.extend(_parents(modules, target or ""))
+    explicit = tuple(each for each in dict.fromkeys(found) if each != path)
+    return explicit, tuple(each for each in dict.fromkeys(parents) if each != path)
 
 
 def _parents(modules: Modules, path: str) -> list[str]:

@@ -59,8 +59,10 @@ def _is_docstring(statement: ast.stmt) -> bool:
     )
 
 
-def add_lines(source: Source, lines: list[Line], *, line_length: int) -> list[Edit]:
-    """Edits that add the imports at the top of the file: into a statement that is there, else as new lines in order."""
+def add_lines(source: Source, lines: list[Line], *, line_length: int, own: str) -> list[Edit]:
+    """Edits that add the imports at the top of the file: into a statement that is there, else as new lines in order.
+
+    own: the top-level package the file belongs to, whose imports stand apart from third parties'."""
     edits: list[Edit] = []
     fresh: list[Line] = []
     merged: dict[ast.ImportFrom, list[Line]] = {}
@@ -72,7 +74,7 @@ def add_lines(source: Source, lines: list[Line], *, line_length: int) -> list[Ed
             merged.setdefault(home, []).append(line)
     for statement, additions in merged.items():
         edits.append(_merge(source, statement, additions, line_length))
-    edits.extend(_insert(source, _grouped(fresh, line_length)))
+    edits.extend(_insert(source, _grouped(fresh, line_length), own))
     return edits
 
 
@@ -98,11 +100,13 @@ def _one(line: Line) -> str:
     return f"{line.name} as {line.alias}" if line.alias else line.name
 
 
-def section(module: str) -> int:
-    """0 for __future__, 1 for the standard library, 2 for the rest, 3 for relative imports."""
+def section(module: str, own: str = "") -> int:
+    """0 for __future__, 1 for the standard library, 2 for third parties, 3 for the own top-level package, 4 relative."""
     if module.startswith("."):
-        return 3
+        return 4
     top = module.partition(".")[0]
+    if top == own:
+        return 3
     return 0 if top == "__future__" else 1 if top in sys.stdlib_module_names else 2
 
 
@@ -205,7 +209,7 @@ def _merge_lines(source: Source, statement: ast.ImportFrom, names: list[str], ne
     return Edit(start, end, b"".join({**lines, **fresh}[name] for name in merged))
 
 
-def _insert(source: Source, grouped: list[tuple[Line, str]]) -> list[Edit]:
+def _insert(source: Source, grouped: list[tuple[Line, str]], own: str) -> list[Edit]:
     if not grouped:
         return []
     newline = source.text.newline
@@ -214,28 +218,28 @@ def _insert(source: Source, grouped: list[tuple[Line, str]]) -> list[Edit]:
     if not ordinary:
         sections: dict[int, list[str]] = {}
         for line, text in grouped:
-            sections.setdefault(section(line.module), []).append(f"{text}\n")
+            sections.setdefault(section(line.module, own), []).append(f"{text}\n")
         block = "\n".join("".join(sections[key]) for key in sorted(sections)).encode()
         return [_first_import(source, block, newline)]
     edits = []
     for line, text in grouped:
-        offset, before, after = _place(source, ordinary, line)
+        offset, before, after = _place(source, ordinary, line, own)
         edits.append(Edit(offset, offset, with_newline(f"{before}{text}\n{after}".encode(), newline)))
     return edits
 
 
-def _place(source: Source, ordinary: list[ast.Import | ast.ImportFrom], line: Line) -> tuple[int, str, str]:
+def _place(source: Source, ordinary: list[ast.Import | ast.ImportFrom], line: Line, own: str) -> tuple[int, str, str]:
     """Offset for a new line among the imports, and blank lines that go before and after it."""
     key = _sort_key(line.module, bool(line.name))
     first_module = {node: _module_of(node) for node in ordinary}
-    alike = [node for node in ordinary if _same_group(first_module[node], line.module)]
+    alike = [node for node in ordinary if _same_group(first_module[node], line.module, own)]
     if alike:
         for node in alike:
             if _sort_key(first_module[node], isinstance(node, ast.ImportFrom)) > key:
                 return _before(source, node), "", ""
         return _after(source, alike[-1]), "", ""
-    later = [node for node in ordinary if section(first_module[node]) > section(line.module)]
-    earlier = [node for node in ordinary if section(first_module[node]) <= section(line.module)]
+    later = [node for node in ordinary if section(first_module[node], own) > section(line.module, own)]
+    earlier = [node for node in ordinary if section(first_module[node], own) <= section(line.module, own)]
     if earlier:
         return _after(source, earlier[-1]), "\n", ""
     return _before(source, later[0]), "", "\n"
@@ -245,11 +249,11 @@ def _module_of(node: ast.Import | ast.ImportFrom) -> str:
     return written_module(node) if isinstance(node, ast.ImportFrom) else node.names[0].name
 
 
-def _same_group(module: str, other: str) -> bool:
+def _same_group(module: str, other: str, own: str) -> bool:
     """Same section; within third party and own code, the same top-level package when such a neighbour exists."""
-    if section(module) != section(other):
+    if section(module, own) != section(other, own):
         return False
-    return section(module) != 2 or module.partition(".")[0] == other.partition(".")[0]
+    return section(module, own) != 2 or module.partition(".")[0] == other.partition(".")[0]
 
 
 def _before(source: Source, node: ast.stmt) -> int:

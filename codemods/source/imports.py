@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from codemods.source.binder import table
 from codemods.source.files import FileSet
+from codemods.source.module_facts import Imported, module_facts
 from codemods.source.modules import Modules, modules_of
-from codemods.source.parse import DEFINITIONS, Source, load
+from codemods.source.parse import DEFINITIONS, Source
 from codemods.source.scopes import Role, Scope, ScopeKind, ScopeTable, lookup
 
 _DEEPEST = 16  # re-export chains longer than this are cycles
@@ -62,7 +63,7 @@ class Origin(Struct, frozen=True):
 
 def imports_of(files: FileSet, source: Source) -> list[Import]:
     """Every import of a file in the order of the text, function-level ones included."""
-    kept = source.imports
+    kept = source.notes.get("imports")
     if isinstance(kept, list):
         return kept
     modules = modules_of(files)
@@ -77,7 +78,7 @@ def imports_of(files: FileSet, source: Source) -> list[Import]:
                 module = modules.absolute(source.path, statement.level, statement.module)
                 name = "" if alias.name == "*" else alias.asname or alias.name
                 found.append(Import(statement, alias, module, alias.name, name, scope, guards))
-    source.imports = found
+    source.notes["imports"] = found
     return found
 
 
@@ -142,46 +143,45 @@ def origin(files: FileSet, module: str, name: str) -> Origin:
 
 def _one_step(files: FileSet, modules: Modules, path: str, name: str) -> tuple[str, str] | None:
     """Where `name` of a file is imported from; None when it is bound here otherwise (or not at all)."""
-    source = load(files, path)
-    bound = table(source).module.bound.get(name, [])
-    found = binding_import(files, source, name)
-    if found and len(bound) == len(found):
+    facts = module_facts(files, path)
+    found = facts.imported.get(name, ())
+    if found:
         first = found[0]
         if any((other.module, other.attribute) != (first.module, first.attribute) for other in found):
             return None
-        if first.attribute:
-            as_module = f"{first.module}.{first.attribute}"
-            holder = modules.path_of(first.module, near=path)
-            if holder is None or not _binds(files, holder, first.attribute):
-                submodule = modules.path_of(as_module, near=path)
-                if submodule is not None and submodule != path:
-                    return modules.module_of(submodule), ""
-            return (modules.module_of(holder) if holder else first.module), first.attribute
-        target = first.module if first.alias.asname else first.module.partition(".")[0]
-        near = modules.path_of(target, near=path)
-        return (modules.module_of(near) if near else target), ""
-    if bound:
+        return _import_step(files, modules, path, first)
+    if name in facts.bound:
         return None
     submodule = modules.path_of(f"{modules.module_of(path)}.{name}")
     if submodule is not None:
         return modules.module_of(submodule), ""
-    for star in imports_of(files, source):
-        if star.attribute == "*" and star.at_module_level:
-            holder = modules.path_of(star.module, near=path)
-            if holder is not None and holder != path and _binds(files, holder, name):
-                return modules.module_of(holder), name
+    for star in facts.stars:
+        holder = modules.path_of(star, near=path)
+        if holder is not None and holder != path and _binds(files, holder, name, frozenset({path})):
+            return modules.module_of(holder), name
     return None
 
 
-def _binds(files: FileSet, path: str, name: str) -> bool:
-    source = load(files, path)
-    module = table(source).module
-    if name in module.bound:
+def _import_step(files: FileSet, modules: Modules, path: str, found: Imported) -> tuple[str, str]:
+    if not found.attribute:
+        target = found.module if found.has_alias else found.module.partition(".")[0]
+        near = modules.path_of(target, near=path)
+        return (modules.module_of(near) if near else target), ""
+    holder = modules.path_of(found.module, near=path)
+    if holder is None or not _binds(files, holder, found.attribute, frozenset({path})):
+        submodule = modules.path_of(f"{found.module}.{found.attribute}", near=path)
+        if submodule is not None and submodule != path:
+            return modules.module_of(submodule), ""
+    return (modules.module_of(holder) if holder else found.module), found.attribute
+
+
+def _binds(files: FileSet, path: str, name: str, seen: frozenset[str]) -> bool:
+    facts = module_facts(files, path)
+    if name in facts.bound:
         return True
     modules = modules_of(files)
-    stars = [found for found in imports_of(files, source) if found.attribute == "*" and found.at_module_level]
-    holders = [modules.path_of(star.module, near=path) for star in stars]
-    return any(holder is not None and holder != path and _binds(files, holder, name) for holder in holders)
+    holders = {modules.path_of(star, near=path) for star in facts.stars} - seen
+    return any(holder is not None and _binds(files, holder, name, seen | {path}) for holder in holders)
 
 
 def resolve_dotted(files: FileSet, source: Source, node: ast.expr, scope: Scope) -> Origin | None:

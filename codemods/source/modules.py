@@ -17,6 +17,7 @@ class Modules:
     ones."""
 
     def __init__(self, paths: Iterable[str], source_roots: Iterable[str] = ()) -> None:
+        self._found: dict[tuple[str, str], str | None] = {}
         self._paths = {path for path in paths if path.endswith((".py", ".pyi"))}
         self._directories = {parent for path in self._paths for parent in _parents(path)}
         self.roots = self._find_roots(paths, tuple(root.strip("/") for root in source_roots))
@@ -54,11 +55,15 @@ class Modules:
         when it is a script's (no __init__.py beside it)."""
         if module.endswith(".py"):
             return module if module in self._paths else None
-        inner = module.replace(".", "/")
         directory = posixpath.dirname(near)
-        roots = self.roots
-        if near and f"{directory}/__init__.py".lstrip("/") not in self._paths:
-            roots = (directory, *roots)
+        is_script = bool(near) and f"{directory}/__init__.py".lstrip("/") not in self._paths
+        key = (module, directory if is_script else "")
+        if key not in self._found:
+            self._found[key] = self._search(module, (directory, *self.roots) if is_script else self.roots)
+        return self._found[key]
+
+    def _search(self, module: str, roots: tuple[str, ...]) -> str | None:
+        inner = module.replace(".", "/")
         for root in roots:
             stem = posixpath.join(root, inner)
             for path in (f"{stem}/__init__.py", f"{stem}.py", f"{stem}/__init__.pyi", f"{stem}.pyi"):

@@ -55,12 +55,11 @@ def parse_tree(path: str, body: bytes) -> ast.Module:
 class Source:
     """A file's text and tree. Offsets count bytes of `text.body`."""
 
-    def __init__(self, path: str, raw: bytes) -> None:
+    def __init__(self, path: str, raw: bytes, *, tree: ast.Module | None = None) -> None:
         self.path = path
         self.text = Text(path, raw)
-        self.tree = parse_tree(path, self.text.body)
-        self.scope_table: object = None  # binder.table keeps its result here, so that it lives as long as the tree
-        self.imports: object = None  # likewise for imports.imports_of
+        self.tree = tree if tree is not None else parse_tree(path, self.text.body)
+        self.notes: dict[str, object] = {}  # facts computed from this very text; they live as long as the tree
         self._parents: dict[ast.AST, ast.AST] | None = None
         if sys.version_info < (3, 12):
             for node in outermost(self.tree):

@@ -99,7 +99,8 @@ class Importer:
 
     def edits(self) -> list[Edit]:
         """All edits, to be applied together with those that use the names."""
-        found = add_lines(self.source, self._lines, line_length=self.files.line_length)
+        own = self.modules.module_of(self.source.path).partition(".")[0]
+        found = add_lines(self.source, self._lines, line_length=self.files.line_length, own=own)
         for function, lines in self._local.items():
             offset, indent = body_start(self.source, function)
             text = b"".join(indent + line.text().encode() + b"\n" for line in sorted(set(lines)))

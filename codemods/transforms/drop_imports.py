@@ -17,9 +17,9 @@ from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.imports import Import, imports_of
-from codemods.source.index import mentioning
 from codemods.source.modules import Modules, modules_of
 from codemods.source.parse import FUNCTIONS, Source, load
+from codemods.source.readers import reader_through
 from codemods.source.scopes import Role
 from codemods.source.splice import Edit, apply_edits
 
@@ -99,70 +99,28 @@ def _is_read(source: Source, name: str) -> bool:
     for occurrence in scopes.named(name):
         if occurrence.role is not Role.IMPORT and scopes.resolve(occurrence) is scopes.module:
             return True
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Constant) and node.value == name:
-            return True  # __all__, globals()["name"], getattr(module, "name")
-        if isinstance(node, FUNCTIONS) and _is_test(source.path):
-            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            if any(argument.arg == name for argument in arguments):
-                return True  # a fixture is asked for by parameter name
-    return False
+    return name in _named_by_text(source)
+
+
+def _named_by_text(source: Source) -> frozenset[str]:
+    """Names that strings spell (__all__, globals()["name"]) and, in tests, that a parameter asks a fixture for."""
+    kept = source.notes.get("named by text")
+    if not isinstance(kept, frozenset):
+        found: set[str] = set()
+        is_test = _is_test(source.path)
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+            elif is_test and isinstance(node, FUNCTIONS):
+                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                found.update(argument.arg for argument in arguments)
+        kept = source.notes["named by text"] = frozenset(found)
+    return kept
 
 
 def _is_test(path: str) -> bool:
     base = posixpath.basename(path)
     return base.startswith("test_") or base.endswith("_test.py") or "tests/" in path or "test/" in path
-
-
-def reader_through(files: FileSet, path: str, name: str) -> str:
-    """`path:line` of a file that reads `name` through the module at `path`; "" when none does.
-
-    Counts imports, attributes of the module, patch strings and star imports."""
-    modules = modules_of(files)
-    module = modules.module_of(path)
-    leaf = module.rpartition(".")[2] or module
-    for other in mentioning(files, leaf, name):
-        if other == path:
-            continue
-        found = _reads_through(files, other, path, module, name)
-        if found:
-            return f"{other}:{found}"
-    if name.startswith("_"):
-        return ""
-    for other in mentioning(files, leaf):
-        text = files.read(other)
-        if other != path and b"import *" in text:
-            for star in imports_of(files, load(files, other)):
-                if star.attribute == "*" and modules.path_of(star.module, near=other) == path:
-                    return f"{other}:{star.statement.lineno}"
-    return ""
-
-
-def _reads_through(files: FileSet, other: str, path: str, module: str, name: str) -> int:
-    modules = modules_of(files)
-    source = load(files, other)
-    local_names = set()
-    for found in imports_of(files, source):
-        target = modules.path_of(found.module, near=other)
-        if target == path and found.attribute == name:
-            return found.statement.lineno
-        submodule = modules.path_of(f"{found.module}.{found.attribute}", near=other) if found.attribute else None
-        if submodule == path or (target == path and not found.attribute):
-            local_names.add(found.name if submodule == path or found.alias.asname else found.module)
-    dotted = f"{module}.{name}"
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) in local_names:
-            return node.lineno
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and dotted in node.value:
-            return node.lineno
-        if isinstance(node, ast.Call) and len(node.args) > 1 and _names_attribute(node, local_names, name):
-            return node.lineno  # patch.object(mod, "name"), monkeypatch.setattr(mod, "name", …), getattr(mod, "name")
-    return 0
-
-
-def _names_attribute(call: ast.Call, holders: set[str], name: str) -> bool:
-    first, second = call.args[0], call.args[1]
-    return isinstance(second, ast.Constant) and second.value == name and ast.unparse(first) in holders
 
 
 def _runs_only_here(files: FileSet, source: Source, found: Import, going: list[Import]) -> bool:

@@ -242,7 +242,8 @@ class _Move:
         if self._is_exported() or line in importer.lines:
             importer.add(line)
             return []
-        edits = add_lines(self.source, [line], line_length=self.files.line_length)
+        own = importer.modules.module_of(self.source.path).partition(".")[0]
+        edits = add_lines(self.source, [line], line_length=self.files.line_length, own=own)
         marked = f"{line.text()}  # noqa: F401".encode()
         return [Edit(edit.start, edit.end, edit.text.replace(line.text().encode(), marked)) for edit in edits]
 

@@ -60,7 +60,7 @@ def block_of(files: FileSet, source: Source, start: int, end: int, own: frozense
     types: list[str] = []
     for occurrence in scopes.between(start, end):
         home = scopes.resolve(occurrence)
-        if occurrence.start in skip:
+        if occurrence.start in skip or (occurrence.role is Role.DEFINE and occurrence.name in own):
             continue
         if home is None:
             builtins.add(occurrence.name)

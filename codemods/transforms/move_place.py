@@ -1,4 +1,4 @@
-"""What the target module must or must not have for a definition to live there: a free name, a logger, typing imports."""
+"""What the target module must or must not have for a definition to live there: a free name, a logger, imports."""
 
 from __future__ import annotations
 
