@@ -104,7 +104,7 @@ def edited(draw: st.DrawFn) -> tuple[bytes, bytes]:
     return before, b"\n".join(lines)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pairs=st.lists(edited(), min_size=1, max_size=6))
 @example(pairs=[(b"", b"\n"), (b"\n", b""), (b"a", b"a\nb"), (b"a\n" * 500, b"b\n" + b"a\n" * 499)])
 def test_git_applies_whatever_was_edited(

@@ -45,7 +45,7 @@ def we_hide(lines: list[str]) -> list[str]:
     return [path for path in PATHS if is_hidden(path) or ignored.hides(path, is_directory=False)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(lines=st.lists(PATTERNS, min_size=1, max_size=3))
 @example(lines=["*", "!a", "!*/"])
 @example(lines=["a", "!/a"])

@@ -191,7 +191,7 @@ RULES = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(files={"a/keep", "a/c.py", "b/a/keep"}, top=["a/*", "!keep"], below=[])
 @example(files={"a/keep", "a/c.py", "c.py"}, top=["c.py"], below=["!/c.py", "keep"])
 @given(files=st.sets(PATHS, min_size=1, max_size=8), top=RULES, below=RULES)
