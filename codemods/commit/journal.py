@@ -91,7 +91,7 @@ def exclusive(root: Path) -> Iterator[None]:
 
 def has_journal(root: Path) -> bool:
     """Whether an edit of `root` was cut short (or is under way in another process)."""
-    return (root / NAME / _JOURNAL).exists()
+    return not (root / NAME).is_symlink() and (root / NAME / _JOURNAL).exists()
 
 
 def write_all(root: Path, changes: Sequence[FileChange], modes: Mapping[str, int]) -> None:
@@ -193,17 +193,11 @@ def roll_back(root: Path) -> bool:
 
     Raises InterruptedWrite, and changes nothing, when one of the files is neither what it was nor what it was to be."""
     cache = root / NAME
-    with contextlib.suppress(FileNotFoundError):
-        (cache / _DRAFT).unlink()
-    try:
-        journal = msgspec.msgpack.decode((cache / _JOURNAL).read_bytes(), type=Journal)
-    except FileNotFoundError:
+    if cache.is_dir() and not cache.is_symlink():
+        (cache / _DRAFT).unlink(missing_ok=True)
+    if not has_journal(root):
         return False
-    except (msgspec.DecodeError, OSError) as error:
-        raise InterruptedWrite(
-            f"the journal of an earlier run can't be read: {error}",
-            fix=f"restore the tree (`git restore .`?), then delete {cache / _JOURNAL}",
-        ) from error
+    journal = _read(root)
     states = [_is_edited(root, edit, cache / _JOURNAL) for edit in journal.edits]
     try:
         _restore(root, journal, [edit for edit, is_edited in zip(journal.edits, states, strict=True) if is_edited])
@@ -217,6 +211,22 @@ def roll_back(root: Path) -> bool:
     if journal.made_cache:
         remove_cache_dir(root)
     return True
+
+
+def _read(root: Path) -> Journal:
+    """A journal may also have come with a tree from elsewhere, so it is believed only about files inside the root."""
+    place = root / NAME / _JOURNAL
+    fix = f"restore the tree by hand (`git restore .`), then delete {place}"
+    try:
+        journal = msgspec.msgpack.decode(place.read_bytes(), type=Journal)
+    except (msgspec.DecodeError, OSError) as error:
+        raise InterruptedWrite(f"the journal of an earlier run can't be read: {error}", fix=fix) from error
+    for name in [*(name for edit in journal.edits for name in (edit.path, edit.temporary)), *journal.made]:
+        path = os.fsdecode(name)
+        is_plain = not {"", ".", "..", ".git"}.intersection(path.split("/"))
+        if not is_plain or not Path(os.path.realpath((root / path).parent)).is_relative_to(root):
+            raise InterruptedWrite(f"the journal of an earlier run names {path!r}, which is not ours to write", fix=fix)
+    return journal
 
 
 def _restore(root: Path, journal: Journal, edited: Sequence[Edit]) -> None:

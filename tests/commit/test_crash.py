@@ -14,12 +14,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import msgspec
 import pytest
 
 from codemods.commit import in_place, journal
 from codemods.commit.in_place import recover, write_in_place
-from codemods.commit.journal import InterruptedWrite, WriteFailed, has_journal
+from codemods.commit.journal import Edit, InterruptedWrite, Journal, WriteFailed, has_journal
 from codemods.repo import cache_dir
+from codemods.schema.errors import SourceError
 from tests.support.repository import change, draft, plan_result, snapshot, write_files
 
 # Python 3.12 warns about a fork beside threads, which pytest-xdist has; the children here end before they need any.
@@ -279,6 +281,34 @@ def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         recover(tmp_path)
     assert "delete" in caught.value.fix
     assert (tmp_path / ".unmoved_cache/journal").exists()
+
+
+@pytest.mark.parametrize("name", ["../victim", "/tmp/victim", ".git/hooks/victim", "a/../../victim", "link/victim", ""])
+@pytest.mark.parametrize("field", ["path", "temporary", "made"])
+def test_a_journal_that_came_with_the_tree_can_reach_nothing_outside(tmp_path: Path, name: str, field: str) -> None:
+    root = fresh(tmp_path / "root")
+    (root / "link").symlink_to(tmp_path)
+    names = {"path": b"a.py", "temporary": b"a.tmp", field: name.encode()}
+    edit = Edit(
+        path=names["path"], temporary=names["temporary"], before=b"evil\n", after=None, mode=0o755, owner=(0, 0)
+    )
+    made = (names["made"],) if field == "made" else ()
+    forged = msgspec.msgpack.encode(Journal(edits=(edit,), made=made, made_cache=True))
+    write_files(root, {".unmoved_cache/journal": forged})
+    before = snapshot(tmp_path, leave_out=())
+    with pytest.raises(InterruptedWrite, match="not ours to write"):
+        recover(root)
+    assert snapshot(tmp_path, leave_out=()) == before
+
+
+def test_a_cache_directory_that_leads_elsewhere_is_not_believed(tmp_path: Path) -> None:
+    write_files(tmp_path, {"elsewhere/journal": b"x", "elsewhere/journal.new": b"x"})
+    fresh(tmp_path / "root")
+    (tmp_path / "root/.unmoved_cache").symlink_to(tmp_path / "elsewhere")
+    assert not recover(tmp_path / "root")
+    with pytest.raises(SourceError, match="is a symlink"):
+        write_in_place(tmp_path / "root", RESULT)
+    assert sorted(os.listdir(tmp_path / "elsewhere")) == ["journal", "journal.new"]
 
 
 def test_nothing_to_recover(tmp_path: Path) -> None:

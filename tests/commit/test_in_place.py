@@ -168,6 +168,11 @@ def test_a_cache_directory_that_leads_elsewhere_is_refused(tmp_path: Path) -> No
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
+def test_a_file_in_the_place_of_the_cache_directory_is_refused(tmp_path: Path) -> None:
+    write_files(tmp_path, {**FILES, ".unmoved_cache": b""})
+    refused(tmp_path, SourceError, "must be a directory")
+
+
 @pytest.mark.parametrize("kind", ["edited", "staged", "untracked", "unborn"])
 def test_uncommitted_changes_of_the_same_files_are_refused_unless_allowed(tmp_path: Path, kind: str) -> None:
     if kind == "unborn":
