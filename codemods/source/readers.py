@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from codemods.source.files import FileSet
-from codemods.source.index import mentioning
+from codemods.source.index import has_word, mentioning
+from codemods.source.module_facts import module_facts
 from codemods.source.modules import Modules, modules_of
 from codemods.source.parse import parse_tree
 from codemods.source.text import Text
@@ -26,22 +27,41 @@ def reader_through(files: FileSet, path: str, name: str) -> str:
 
     A star import counts for every public name. Raises Unparsable for a file that can't be read."""
     taken = _taken_through(files, path)
-    return taken.get(name, "") or ("" if name.startswith("_") else taken.get(_STAR, ""))
+    found = taken.get(name) or ([] if name.startswith("_") else taken.get(_STAR, []))
+    return found[0] if found else ""
 
 
-def _taken_through(files: FileSet, path: str) -> dict[str, str]:
-    """Every name that some file of the tree takes through the module, with the first place."""
+def lost_reader(files: FileSet, path: str, name: str, seen: frozenset[str] = frozenset()) -> str:
+    """As `reader_through`, but a star import counts only when the name is then read there, or through there."""
+    taken = _taken_through(files, path)
+    if name in taken:
+        return taken[name][0]
+    for place in [] if name.startswith("_") else taken.get(_STAR, []):
+        other = place.rpartition(":")[0]
+        if other in seen:
+            continue
+        raw = files.read(other)
+        if has_word(raw, name.encode()) and name not in module_facts(files, other).bound:
+            return place
+        further = lost_reader(files, other, name, seen | {path})
+        if further:
+            return further
+    return ""
+
+
+def _taken_through(files: FileSet, path: str) -> dict[str, list[str]]:
+    """Every name that some file of the tree takes through the module, with the places."""
     kept = files.notes.setdefault("taken through", {})
     assert isinstance(kept, dict)
     if path not in kept:
         modules = modules_of(files)
-        found: dict[str, str] = {}
+        found: dict[str, list[str]] = {}
         for other in mentioning(files, modules.module_of(path).rpartition(".")[2]):
             if other != path:
                 for name, line in _names_taken(modules, other, files.read(other), path).items():
-                    found.setdefault(name, f"{other}:{line}")
+                    found.setdefault(name, []).append(f"{other}:{line}")
         kept[path] = found
-    result: dict[str, str] = kept[path]
+    result: dict[str, list[str]] = kept[path]
     return result
 
 

@@ -33,7 +33,8 @@ from codemods.transforms.transform import Planned, Transform, Words, refused
 
 class MoveArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """definition, to: as in a plan. call: how callers name it. carry: names that move along. reexport: the old module
-    imports the name. alias: the class keeps `name = staticmethod(module.name)`. drop_effects: U109 is accepted."""
+    imports the name. alias: the class keeps `name = staticmethod(module.name)`. drop_effects: U109 is accepted.
+    strings: what happens to strings that name the old place."""
 
     definition: str
     to: str
@@ -42,6 +43,7 @@ class MoveArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reexport: bool = False
     alias: bool = False
     drop_effects: bool = False
+    strings: Literal["rewrite", "keep"] = "rewrite"
 
 
 def plan(files: FileSet, args: MoveArgs) -> Planned:

@@ -1,0 +1,110 @@
+"""Runs a whole plan in memory: every step on the tree the steps before left, every refusal of every step collected.
+
+Writes nothing; with any refusal anywhere the result has no commits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codemods.plan.done import is_done
+from codemods.plan.expand import Stage, stages_of
+from codemods.schema.config import Settings
+from codemods.schema.errors import PlanError, UnmovedError
+from codemods.schema.hazards import Hazard, Refusal
+from codemods.schema.plan import Plan, Step
+from codemods.schema.progress import Progress
+from codemods.schema.result import CommitDraft, Finding, PlanResult, StepResult
+from codemods.source.files import FileSet
+from codemods.transforms.run import run_stage
+
+
+def run_plan(files: FileSet, plan: Plan, settings: Settings, progress: Progress) -> PlanResult:
+    """Every step in order. After a step that is refused the next ones are checked on the tree before it.
+
+    Raises UnmovedError for what is wrong with the tree rather than with a step (unreadable files)."""
+    files = configured(files, settings)
+    results: list[StepResult] = []
+    total = len(plan.step)
+    any_refused = False
+    for number, step in enumerate(plan.step, 1):
+        progress.step(number, total, f"{step.do} {step.target}")
+        result, after = run_step(files, step, number, settings.accept, depends_on_refused=any_refused)
+        results.append(result)
+        any_refused = any_refused or bool(result.refusals)
+        files = after
+    return PlanResult(plan_id=plan.id, steps=tuple(results))
+
+
+def configured(files: FileSet, settings: Settings) -> FileSet:
+    """The same files with the run's settings."""
+    return FileSet(
+        files.base,
+        files.overlay(),
+        source_roots=settings.source_roots,
+        line_length=settings.line_length,
+    )
+
+
+def run_step(
+    files: FileSet, step: Step, number: int, accept: Mapping[str, str], *, depends_on_refused: bool = False
+) -> tuple[StepResult, FileSet]:
+    """One step: its result, and the tree after it (the tree before it when it is refused)."""
+    settled = {**accept, **step.accept}
+    commits: list[CommitDraft] = []
+    hazards: list[Hazard] = []
+    findings: list[Finding] = []
+    refusals: list[Refusal] = []
+    at = files
+    try:
+        if is_done(files, step):
+            findings.append(Finding(topic="done", text="nothing to do: the tree has this step already"))
+            stages: tuple[Stage, ...] = ()
+        else:
+            stages = stages_of(files, step)
+        for stage in stages:
+            done = run_stage(at, list(stage.parts), settled)
+            hazards.extend(done.hazards)
+            findings.extend(done.findings)
+            refusals.extend(done.refusals)
+            if done.files is None:
+                break
+            draft = _draft(stage, step, done.findings, at, done.files, is_first=not commits)
+            if draft is not None:
+                commits.append(draft)
+            at = done.files
+    except PlanError as error:
+        refusals.append(_refusal(error, depends_on_refused=depends_on_refused))
+    result = StepResult(
+        number=number,
+        do=step.do,
+        target=step.target,
+        to=step.destination,
+        commits=() if refusals else tuple(commits),
+        hazards=tuple(dict.fromkeys(hazards)),
+        refusals=tuple(dict.fromkeys(refusals)),
+        findings=tuple(dict.fromkeys(findings)),
+    )
+    return result, files if refusals else at
+
+
+def _refusal(error: UnmovedError, *, depends_on_refused: bool) -> Refusal:
+    """A step that names what is not there; it may be what a refused step would have made."""
+    settle = error.fix
+    if depends_on_refused:
+        settle += " (or settle the refused step above, if that would make it)"
+    return Refusal(code=error.code, path=error.path, line=error.line, message=error.message, settle=settle)
+
+
+def _draft(
+    stage: Stage, step: Step, findings: tuple[Finding, ...], before: FileSet, after: FileSet, *, is_first: bool
+) -> CommitDraft | None:
+    changes = after.changes_since(before)
+    if not changes:
+        return None
+    subject = step.subject if step.subject and is_first else stage.words.subject
+    body = stage.words.body
+    for topic in ("parameters", "results"):
+        texts = [finding.text for finding in findings if finding.topic == topic]
+        if texts:
+            body += f"\n\n{topic.capitalize()}:\n" + "\n".join(f"- {text}" for text in texts)
+    return CommitDraft(phase=stage.phase, subject=subject, body=body, changes=changes)

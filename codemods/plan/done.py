@@ -1,0 +1,181 @@
+"""Whether the tree has a step already, so that a plan that runs twice changes nothing the second time.
+
+A step counts as done only on evidence in the tree: what it makes is there and what it takes away is gone."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from codemods.schema.plan import (
+    ExtractFunction,
+    ExtractMethod,
+    InlineMethod,
+    Move,
+    RedirectAttribute,
+    Rename,
+    ResultStruct,
+    SplitMethod,
+    Step,
+)
+from codemods.schema.refs import DefRef
+from codemods.source.files import FileSet
+from codemods.source.index import mentioning
+from codemods.source.locate import (
+    AmbiguousDefinition,
+    Located,
+    UnknownDefinition,
+    UnknownModule,
+    find,
+    flattened,
+    module_path,
+)
+from codemods.source.modules import modules_of
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, load
+from codemods.source.usage import self_uses
+
+
+def is_done(files: FileSet, step: Step) -> bool:
+    """Whether applying the step would find its own result."""
+    return _TABLE[type(step)](files, step)
+
+
+def _found(files: FileSet, ref: DefRef) -> Located | None:
+    try:
+        return find(files, ref)
+    except (UnknownDefinition, UnknownModule):
+        return None
+    except AmbiguousDefinition:
+        return None
+
+
+def _is_gone(files: FileSet, ref: DefRef) -> bool:
+    """Its module (and class) is there and the definition is not."""
+    try:
+        find(files, ref)
+    except AmbiguousDefinition:
+        return False
+    except UnknownDefinition:
+        return not ref.owner or _found(files, DefRef(ref.module, ref.owner)) is not None
+    return False
+
+
+def _extract_method(files: FileSet, step: ExtractMethod) -> bool:
+    ref = DefRef.parse(step.method)
+    name = step.name or ref.name
+    if not step.to:
+        located = _found(files, DefRef(ref.module, f"{ref.owner}.{name}" if ref.owner else name))
+        return located is not None and _is_static(located) and not step.wrapper
+    made = _found(files, DefRef(step.to, name))
+    if made is None:
+        return False
+    if not step.wrapper:
+        return _is_gone(files, ref)
+    wrapper = _found(files, ref)
+    if wrapper is None:
+        return False
+    calls = [node.attr for node in ast.walk(wrapper.node) if isinstance(node, ast.Attribute)]
+    names = [node.id for node in ast.walk(wrapper.node) if isinstance(node, ast.Name)]
+    return name in calls or name in names
+
+
+def _is_static(located: Located) -> bool:
+    if not isinstance(located.node, FUNCTIONS):
+        return False
+    decorators = [ast.unparse(node) for node in located.node.decorator_list]
+    return "staticmethod" in decorators and not [
+        use for use in self_uses(located.source, located.node) if use.name.id == "self"
+    ]
+
+
+def _move(files: FileSet, step: Move) -> bool:
+    ref = DefRef.parse(step.definition)
+    return _is_gone(files, ref) and _found(files, DefRef(step.to, ref.qualname)) is not None
+
+
+def _rename(files: FileSet, step: Rename) -> bool:
+    if ":" not in step.definition:
+        modules = modules_of(files)
+        return modules.path_of(step.definition) is None and modules.path_of(step.to) is not None
+    ref = DefRef.parse(step.definition)
+    new = DefRef(ref.module, f"{ref.owner}.{step.to}" if ref.owner else step.to)
+    if _found(files, new) is not None:
+        return _is_gone(files, ref)
+    return _renamed_inside(files, ref, step.to)
+
+
+def _renamed_inside(files: FileSet, ref: DefRef, name: str) -> bool:
+    """An attribute or a local: the old name is nowhere in its class or function, the new one is."""
+    around = _found(files, DefRef(ref.module, ref.owner)) if ref.owner else None
+    if around is None:
+        return False
+    words = {node.id for node in ast.walk(around.node) if isinstance(node, ast.Name)}
+    words |= {node.attr for node in ast.walk(around.node) if isinstance(node, ast.Attribute)}
+    words |= {node.arg for node in ast.walk(around.node) if isinstance(node, ast.arg)}
+    return ref.name not in words and name in words
+
+
+def _inline(files: FileSet, step: InlineMethod) -> bool:
+    """Nothing of it is left anywhere, and it is no typo of a neighbour."""
+    ref = DefRef.parse(step.method)
+    if not _is_gone(files, ref):
+        return False
+    path = module_path(files, ref.module)
+    scope = load(files, path).tree.body
+    if ref.owner:
+        around = _found(files, DefRef(ref.module, ref.owner))
+        scope = around.node.body if around is not None and hasattr(around.node, "body") else []
+    names = [node.name for node in flattened(scope) if isinstance(node, DEFINITIONS)]
+    is_typo = bool(difflib.get_close_matches(ref.name, names, n=1, cutoff=0.8))
+    return not is_typo and not mentioning(files, ref.name)
+
+
+def _extract_function(files: FileSet, step: ExtractFunction) -> bool:
+    ref = DefRef.parse(step.function)
+    owner = ref.owner if step.kind != "function" else ""
+    made = _found(files, DefRef(step.to or ref.module, f"{owner}.{step.name}" if owner else step.name))
+    around = _found(files, ref)
+    if made is None or around is None:
+        return False
+    text = around.source.segment(around.node).decode()
+    wanted = step.first or step.expression
+    return wanted.strip() not in text
+
+
+def _split(files: FileSet, step: SplitMethod) -> bool:
+    ref = DefRef.parse(step.method)
+    made = [_found(files, DefRef(ref.module, f"{ref.owner}.{piece.name}")) for piece in step.pieces]
+    return bool(made) and all(each is not None for each in made)
+
+
+def _result_struct(files: FileSet, step: ResultStruct) -> bool:
+    ref = DefRef.parse(step.function)
+    made = _found(files, DefRef(ref.module, step.name))
+    function = _found(files, ref)
+    if made is None or function is None or not isinstance(made.node, ast.ClassDef):
+        return False
+    return any(isinstance(node, ast.Name) and node.id == step.name for node in ast.walk(function.node))
+
+
+def _redirect(files: FileSet, step: RedirectAttribute) -> bool:
+    ref = DefRef.parse(step.attribute)
+    around = _found(files, DefRef(ref.module, ref.owner)) if ref.owner else None
+    if around is None:
+        return False
+    leaf = step.to or ref.name
+    chains = {ast.unparse(node) for node in ast.walk(around.node) if isinstance(node, ast.Attribute)}
+    return f"self.{step.via}.{leaf}" in chains and f"self.{ref.name}" not in chains
+
+
+_TABLE: dict[type, Callable[[FileSet, Any], bool]] = {
+    ExtractMethod: _extract_method,
+    Move: _move,
+    Rename: _rename,
+    InlineMethod: _inline,
+    ExtractFunction: _extract_function,
+    SplitMethod: _split,
+    ResultStruct: _result_struct,
+    RedirectAttribute: _redirect,
+}
