@@ -168,7 +168,8 @@ def _import_step(files: FileSet, modules: Modules, path: str, found: Imported) -
         near = modules.path_of(target, near=path)
         return (modules.module_of(near) if near else target), ""
     holder = modules.path_of(found.module, near=path)
-    if holder is None or not _binds(files, holder, found.attribute, frozenset({path})):
+    # `from . import core` in a package binds the very name that it looks for: the module is meant.
+    if holder is None or holder == path or not _binds(files, holder, found.attribute, frozenset({path})):
         submodule = modules.path_of(f"{found.module}.{found.attribute}", near=path)
         if submodule is not None and submodule != path:
             return modules.module_of(submodule), ""
