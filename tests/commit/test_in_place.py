@@ -170,7 +170,7 @@ def test_a_cache_directory_that_leads_elsewhere_is_refused(tmp_path: Path) -> No
 
 def test_a_file_in_the_place_of_the_cache_directory_is_refused(tmp_path: Path) -> None:
     write_files(tmp_path, {**FILES, ".unmoved_cache": b""})
-    refused(tmp_path, SourceError, "must be a directory")
+    refused(tmp_path, SourceError, "if it is a file")
 
 
 @pytest.mark.parametrize("kind", ["edited", "staged", "untracked", "unborn"])
