@@ -1,4 +1,4 @@
-"""Where a root keeps what unmoved may lose: ROOT/.unmoved_cache, hidden from git and from backup tools."""
+"""Where a root keeps what is unmoved's own: ROOT/.unmoved_cache, hidden from git and from backup tools."""
 
 from __future__ import annotations
 
