@@ -147,7 +147,7 @@ def _one_step(files: FileSet, modules: Modules, path: str, name: str) -> tuple[s
     found = facts.imported.get(name, ())
     if found:
         first = found[0]
-        if any((other.module, other.attribute) != (first.module, first.attribute) for other in found):
+        if len({_what(each) for each in found}) > 1:
             return None
         return _import_step(files, modules, path, first)
     if name in facts.bound:
@@ -160,6 +160,12 @@ def _one_step(files: FileSet, modules: Modules, path: str, name: str) -> tuple[s
         if holder is not None and holder != path and _binds(files, holder, name, frozenset({path})):
             return modules.module_of(holder), name
     return None
+
+
+def _what(found: Imported) -> tuple[str, str]:
+    """What an import binds: `import a.b` and `import a.c` both bind a."""
+    is_top = not found.attribute and not found.has_alias
+    return (found.module.partition(".")[0] if is_top else found.module), found.attribute
 
 
 def _import_step(files: FileSet, modules: Modules, path: str, found: Imported) -> tuple[str, str]:
