@@ -131,6 +131,9 @@ def origin(files: FileSet, module: str, name: str) -> Origin:
     for _ in range(_DEEPEST):
         path = modules.path_of(module)
         if path is None:
+            submodule = modules.path_of(f"{module}.{name}") if name else None  # of a namespace package
+            if submodule is not None:
+                return Origin(modules.module_of(submodule), "")
             return Origin(module, name, is_external=not modules.is_package_directory(module))
         if not name:
             return Origin(modules.module_of(path), "")
