@@ -8,7 +8,7 @@ import ast
 
 from msgspec import Struct
 
-from codemods.source.classes import ClassKey, class_at, mro
+from codemods.source.classes import ClassKey, class_at, memo, mro
 from codemods.source.files import FileSet
 from codemods.source.parse import FUNCTIONS, Function
 from codemods.source.usage import UseKind, self_uses
@@ -21,6 +21,11 @@ class Effects(Struct, frozen=True):
     writes: frozenset[str]
     calls: tuple[tuple[str, int], ...]
     is_open: bool
+
+
+def class_effects(files: FileSet, key: ClassKey) -> ClassEffects:
+    """The effects of a class, made once a file set."""
+    return memo(files, "class effects", key, lambda: ClassEffects(files, key))
 
 
 class ClassEffects:
