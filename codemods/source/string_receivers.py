@@ -21,8 +21,6 @@ def holds(files: FileSet, source: Source, expr: ast.expr, leaf: str, targets: It
     """Whether `expr.<leaf>` is one of the targets; None when the code does not tell."""
     found = receiver_type(files, source, expr)
     if isinstance(found, ModuleObject):
-        if found.is_external:
-            return (found.module, leaf) in set(targets)
         home = origin(files, found.module, leaf)
         return (home.module, home.name) in set(targets)
     if isinstance(found, Unknown):
@@ -32,7 +30,7 @@ def holds(files: FileSet, source: Source, expr: ast.expr, leaf: str, targets: It
         owners = [ClassKey(module, owner) for module, qualname in targets if (owner := qualname.rpartition(".")[0])]
         answers = {_is_member(files, key, leaf, owners, is_exact=found.is_exact) for key in keys}
         return answers.pop() if len(answers) == 1 else None
-    return False
+    return found.is_external and (found.what, leaf) in set(targets)
 
 
 def _is_member(files: FileSet, key: ClassKey, leaf: str, owners: list[ClassKey], *, is_exact: bool) -> bool | None:

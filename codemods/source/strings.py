@@ -19,6 +19,7 @@ from codemods.source.dotted import PARTS, PATH, Named, walk
 from codemods.source.files import FileSet
 from codemods.source.imports import origin
 from codemods.source.index import DOCUMENT_SUFFIXES, mentioning
+from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source, load
 from codemods.source.receivers import scope_at
@@ -38,7 +39,8 @@ class StringMention(Struct, frozen=True, order=True):
     text: what stands there, up to and with the name looked for ("pkg.mod.Class" of "pkg.mod.Class.m"). For a text that
     is put together it is the whole expression, and `is_verbatim` is False. holder: the module through which a dotted
     path reaches the thing; "" when the text is a bare name. name_span: where the last part of the text, the name
-    itself, stands; None when it is put together. target: which of the things looked for."""
+    itself, stands; None when it is put together. is_prose: it stands in a longer text. target: which of the things
+    looked for."""
 
     path: str
     line: int
@@ -51,6 +53,7 @@ class StringMention(Struct, frozen=True, order=True):
     is_verbatim: bool = True
     holder: str = ""
     name_span: tuple[int, int] | None = None
+    is_prose: bool = False
 
     @property
     def is_sure(self) -> bool:
@@ -111,9 +114,17 @@ class _Finder:
             yield StringMention(path, line, start, end, written, kind, sure, target, True, holder, name_span)
 
     def end_of(self, words: str, near: str) -> int | None:
-        """The end of the part of a dotted text that names a target."""
-        named = self.hit(words, near)
-        return named[0] if named is not None else None
+        """The end of the part of a dotted text that names a target. Of a module only when what follows is in it: prose
+        may put a full stop after a word."""
+        found = self.hit(words, near)
+        if found is None or not self.is_module or found[0] == len(words):
+            return found[0] if found is not None else None
+        after = walk(self.tree, words, near=near)[len(PARTS.findall(words[: found[0]]))]
+        return found[0] if not after.qualname or self.is_bound(after) else None
+
+    def is_bound(self, named: Named) -> bool:
+        path = modules_of(self.tree).path_of(named.module)
+        return path is None or named.qualname.partition(".")[0] in module_facts(self.tree, path).bound
 
     def hit(self, words: str, near: str) -> tuple[int, Named] | None:
         for named, match in zip(walk(self.tree, words, near=near), PARTS.finditer(words), strict=False):
@@ -171,14 +182,12 @@ class _Finder:
             yield self.made(source, node, text, (0, found[0]), use.kind, "sure", found[1].key, found[1].holder)
 
     def as_name(self, source: Source, node: ast.expr, text: StringText, use: Use) -> Iterator[StringMention]:
-        if self.is_module:
-            return
         words = list(PARTS.finditer(text.value)) if text.is_known else []
         matches = [match for match in words if match.group() == self.leaf]
         if not matches and not (not text.is_known and text.could_be(self.leaf)):
             return
         answer = self.owned(source, node, use)
-        if answer is False:
+        if answer is False or (answer is None and self.is_module):
             return
         part = matches[0].span() if matches else None
         certainty: Certainty = "sure" if answer and matches else "possible"
@@ -273,9 +282,20 @@ class _Finder:
             name = PARTS.findall(written)[-1]
             name_span = text.span(part[1] - len(name), part[1])
         line = source.text.line_of(start)
-        is_verbatim = span is not None
+        is_prose = part is not None and PATH.fullmatch(text.value) is None
         return StringMention(
-            source.path, line, start, end, written, kind, certainty, target, is_verbatim, holder, name_span
+            source.path,
+            line,
+            start,
+            end,
+            written,
+            kind,
+            certainty,
+            target,
+            span is not None,
+            holder,
+            name_span,
+            is_prose,
         )
 
 

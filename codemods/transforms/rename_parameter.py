@@ -20,11 +20,12 @@ from codemods.source.index import mentioning
 from codemods.source.members import decorator_name
 from codemods.source.modules import modules_of
 from codemods.source.parse import Function, Source, load
-from codemods.source.receiver_kinds import ClassObject, Unknown
+from codemods.source.receiver_kinds import ClassObject
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import ScopeKind
 from codemods.source.splice import Edit
 from codemods.source.string_receivers import holds
+from codemods.source.string_text import text_of
 from codemods.source.string_use import callee
 from codemods.transforms.rename_report import shortened, stop
 
@@ -113,16 +114,25 @@ class _Search:
             start = source.start(each)
             self.spans.setdefault(source.path, []).append((start, start + len(self.name.encode())))
         for each in spread:
+            if isinstance(each.value, ast.Dict):
+                self.displayed(source, each.value)
             if self.may_hold(each.value):
                 message = f"{text}(**...) may pass {self.name} by its old name"
                 settle = f"accept U121 when the dictionary has no key {self.name!r}"
                 self.hazards.append(stop("U121", source, source.start(each.value), message, settle))
 
+    def displayed(self, source: Source, node: ast.Dict) -> None:
+        """`f(**{"x": 1})`: the key is a keyword in quotes."""
+        for key in node.keys:
+            text = text_of(source, key) if key is not None else None
+            span = text.span(0, len(text.value)) if text is not None and text.value == self.name else None
+            if span is not None:
+                self.spans.setdefault(source.path, []).append(span)
+
     def may_hold(self, node: ast.expr) -> bool:
-        """Whether a dictionary may have the parameter's name as a key; a display of constants tells."""
+        """Whether a dictionary may have the parameter's name as a key that can't be seen."""
         if isinstance(node, ast.Dict):
-            keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
-            return self.name in keys or None in keys
+            return not all(isinstance(key, ast.Constant) for key in node.keys)
         if isinstance(node, ast.Call) and callee(node) == ["dict"] and not node.args:
             return any(each.arg in (self.name, None) for each in node.keywords)
         return True
@@ -139,16 +149,11 @@ class _Search:
             if made is not None:
                 return made
         leaf = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-        scope = scope_at(source, func)
         if self.owner is None:
             if self.outer.kind is ScopeKind.FUNCTION:
                 return isinstance(func, ast.Name) and leaf == self.function.name and source is self.source
-            home = resolve_dotted(self.files, source, func, scope)
-            if home is not None:
-                return (home.module, home.name) in self.targets
-            unclear = isinstance(func, ast.Attribute) and leaf == self.function.name
-            is_unknown = unclear and isinstance(receiver_type(self.files, source, func.value), Unknown)  # type: ignore[attr-defined]
-            return None if is_unknown else False
+            home = resolve_dotted(self.files, source, func, scope_at(source, func))
+            return home is not None and (home.module, home.name) in self.targets
         if leaf != self.function.name:
             return False
         if isinstance(func, ast.Attribute):

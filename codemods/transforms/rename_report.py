@@ -66,6 +66,10 @@ class Edits:
     def of(self, path: str) -> list[Edit]:
         return list(self._by_path.get(path, {}))
 
+    def touches(self, path: str, start: int, end: int) -> bool:
+        """Whether some edit changes text between the two offsets."""
+        return any(edit.start < end and start < edit.end for edit in self._by_path.get(path, ()))
+
     def new_raw(self, path: str) -> bytes:
         """The file's new bytes: Python text in its own encoding, a document byte for byte."""
         raw = self.files.read(path)

@@ -32,7 +32,7 @@ def rename_in_strings(
     new: str,
     *,
     mode: Literal["rewrite", "keep"],
-    follows: Callable[[StringMention], bool] = lambda mention: True,
+    follows: Callable[[StringMention], bool] = lambda _: True,
 ) -> Rewritten:
     """Replace the name in every mention that follows; report the rest. follows: False where the old name goes on being
     right (a module that keeps it as an alias)."""
@@ -47,7 +47,7 @@ def rename_in_strings(
                 edits.add_to(each.path, [Edit(*each.name_span, new.encode())])
                 text = f"{each.kind}: {each.text} names it and follows"
                 findings.append(Finding(topic="strings", text=text, path=each.path, line=each.line))
-        else:
+        elif not edits.touches(each.path, each.start, each.end):  # a quoted type follows as code
             hazards.append(left_behind(each, f"{old}, which is now {new}", mode=mode))
     return Rewritten(tuple(shortened(hazards)), tuple(findings))
 

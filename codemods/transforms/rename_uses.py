@@ -57,9 +57,9 @@ class Uses:
 
     def carries(self, path: str | None) -> bool:
         """Whether the module-level name of a file is renamed."""
-        if path is None or path in self._pending:
-            return False
-        return path == self.path or self.of(path).carries
+        if path == self.path:
+            return True
+        return path is not None and path not in self._pending and self.of(path).carries
 
     @property
     def keeps_alias(self) -> list[str]:

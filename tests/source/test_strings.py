@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from codemods.source.files import FileSet, MemoryTree
 from codemods.source.strings import StringMention, body_of, mentions, mentions_of
 
@@ -220,7 +221,10 @@ def test_documents(name: str, text: str, expected: list[str]) -> None:
 
 
 def test_documents_on_a_module() -> None:
-    text = "from src import helper\n\nimport src\n\n.. automodule:: src\n\n:mod:`src`, src.helper, src/helper.py, python -m src\n"
+    text = (
+        "from src import helper\n\nimport src\n\n.. automodule:: src\n\n"
+        ":mod:`src`, src.helper, src/helper.py, python -m src\n"
+    )
     files = tree(docs_rst=text)
     assert [each.line for each in mentions(files, "src", "")] == [1, 3, 5, 7, 7, 7]
     assert [each.line for each in mentions(files, "src", "helper")] == [1, 7]

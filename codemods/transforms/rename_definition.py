@@ -1,0 +1,150 @@
+"""A function, class or constant of a module under another name, in the whole tree.
+
+The own file by its scopes, importers and re-exports by rename_uses.py, strings by rename_strings.py. What the old name
+means to somebody outside of Python's own rules (pickles, fixtures, test collection) is reported."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterator
+from typing import Literal
+
+from codemods.schema.hazards import Hazard, Refusal
+from codemods.schema.refs import DefRef
+from codemods.source.binder import table
+from codemods.source.files import FileSet
+from codemods.source.function_sites import function_sites
+from codemods.source.imports import Origin, binding_import
+from codemods.source.index import mentioning
+from codemods.source.locate import Located
+from codemods.source.members import decorator_name
+from codemods.source.modules import modules_of
+from codemods.source.parse import DEFINITIONS, Source, load
+from codemods.source.scopes import Role
+from codemods.source.strings import StringMention, mentions
+from codemods.transforms.rename_report import Edits, note, refusal, shortened, stop
+from codemods.transforms.rename_strings import rename_in_strings
+from codemods.transforms.rename_uses import Uses
+from codemods.transforms.rename_variable import rename_variable
+from codemods.transforms.transform import Planned, refused
+
+
+def plan_definition(files: FileSet, source: Source, old: str, new: str, strings: Literal["rewrite", "keep"]) -> Planned:
+    """The plan for one module-level name; the new name is known to be an identifier."""
+    scopes = table(source)
+    bound = scopes.module.bound.get(old, [])
+    if all(each.role is Role.IMPORT for each in bound):
+        return refused(_not_here(files, source, old))
+    renaming = rename_variable(source, scopes.module, old, new)
+    problems = [
+        refusal("U107", source.path, each.line, each.message, "choose another name") for each in renaming.obstacles
+    ]
+    module = modules_of(files).module_of(source.path)
+    home = Origin(module, old)
+    uses = Uses(files, home, source.path, new, is_exported=_is_exported(source, new))
+    edits = Edits(files)
+    edits.add(source, renaming.edits)
+    own = uses.of(source.path)
+    edits.add(source, own.edits)
+    problems.extend(own.problems)
+    definition = next(each for each in bound if each.role is not Role.IMPORT)
+    located = Located(source=source, node=source.statement_of(definition.node), owner=None, ref=DefRef(module, old))  # type: ignore[arg-type]
+    for path in function_sites(files, located).paths:
+        if path != source.path:
+            found = uses.of(path)
+            edits.add(found.source, found.edits)
+            problems.extend(found.problems)
+    problems.extend(_stub(files, edits, source.path, old, new))
+    if problems:
+        return refused(*dict.fromkeys(problems))
+    text = rename_in_strings(
+        edits, mentions(files, module, old), old, new, mode=strings, follows=lambda each: _follows(files, uses, each)
+    )
+    hazards = shortened([*text.hazards, *_outside(files, source, definition.node, old, new)])
+    return Planned(files=edits.applied(), hazards=tuple(hazards), findings=text.findings)
+
+
+def _not_here(files: FileSet, source: Source, name: str) -> Refusal:
+    found = binding_import(files, source, name)
+    module = modules_of(files).module_of(source.path)
+    if not found:
+        names = ", ".join(sorted(table(source).module.bound)[:6])
+        message, settle = f"{module} defines no {name!r}", f"name a definition that is there: {names}"
+        return refusal("unknown-definition", source.path, 0, message, settle)
+    first = found[0]
+    message = f"{module} only imports {name}, from {first.module}"
+    settle = f"rename {first.module}:{first.attribute} instead" if first.attribute else "name a definition"
+    return refusal("not-defined-here", source.path, first.statement.lineno, message, settle)
+
+
+def _is_exported(source: Source, new: str) -> bool:
+    """Whether a star import brings the new name: `__all__` follows, and without it a leading underscore hides."""
+    return "__all__" in table(source).module.bound or not new.startswith("_")
+
+
+def _stub(files: FileSet, edits: Edits, path: str, old: str, new: str) -> Iterator[Refusal]:
+    """The stub beside the module declares the same name."""
+    stub = f"{path}i"
+    if not path.endswith(".py") or stub not in files:
+        return
+    source = load(files, stub)
+    module = table(source).module
+    if old in module.bound:
+        renaming = rename_variable(source, module, old, new)
+        edits.add(source, renaming.edits)
+        for each in renaming.obstacles:
+            yield refusal("U107", stub, each.line, each.message, "choose another name")
+
+
+def _follows(files: FileSet, uses: Uses, each: StringMention) -> bool:
+    """Whether the name that a string reads is renamed where the string reads it."""
+    modules = modules_of(files)
+    if each.kind == "dunder-all":
+        return uses.carries(each.path)
+    if each.holder:
+        return uses.carries(modules.path_of(each.holder, near=each.path))
+    return True
+
+
+def _outside(files: FileSet, source: Source, node: ast.AST, old: str, new: str) -> Iterator[Hazard]:
+    """Who goes by the old name without reading the variable."""
+    at = source.start(node)
+    if isinstance(node, ast.ClassDef):
+        message = f"objects of {old} that were pickled before can't be loaded under the new name"
+        yield note("U110", source, at, message, f"keep `{old} = {new}` where old pickles are loaded, or accept U110")
+    for occurrence in table(source).named(old):
+        above = source.parents.get(occurrence.node)
+        if isinstance(above, ast.Attribute) and above.attr in {"__name__", "__qualname__"}:
+            message = f"{old}.{above.attr} is read here and comes to {new} now"
+            yield stop("U110", source, occurrence.start, message, "accept U110 when only messages show it")
+    for name in ("__getattr__", "__dir__"):
+        if name in (old, new):
+            yield stop("U104", source, at, f"Python itself looks up {name} in a module", "choose another name")
+    if isinstance(node, DEFINITIONS):
+        yield from _decorated(files, source, node, old)
+        yield from _collected(source, node, old, new)
+
+
+def _decorated(files: FileSet, source: Source, node: ast.AST, old: str) -> Iterator[Hazard]:
+    scope = table(source).module
+    for decorator in node.decorator_list:  # type: ignore[attr-defined]
+        name = decorator_name(files, source, decorator, scope)
+        keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
+        if name.rpartition(".")[2] == "fixture" and not any(each.arg == "name" for each in keywords):
+            users = [path for path in mentioning(files, old) if path != source.path]
+            message = f"{old} is a fixture, which tests ask for by its name ({len(users)} other files mention it)"
+            yield stop("U119", source, source.start(node), message, f'give it `name="{old}"` first')
+        elif name.partition(".")[0] not in {"functools", "dataclasses", "contextlib", "typing", "abc", "enum"}:
+            message = f"the decorator {name} gets {old} and may go by its name"
+            yield note("U112", source, source.start(decorator), message, "check what the decorator does with the name")
+
+
+def _collected(source: Source, node: ast.AST, old: str, new: str) -> Iterator[Hazard]:
+    base = posixpath.basename(source.path)
+    if not (base.startswith("test") or base.endswith("_test.py")):
+        return
+    prefix = "Test" if isinstance(node, ast.ClassDef) else "test"
+    if old.startswith(prefix) != new.startswith(prefix):
+        message = f"pytest collects names that start with {prefix}"
+        yield stop("U119", source, source.start(node), message, "choose a name that is collected as before")
