@@ -33,6 +33,12 @@ def holds(files: FileSet, source: Source, expr: ast.expr, leaf: str, targets: It
     return found.is_external and (found.what, leaf) in set(targets)
 
 
+def is_module(files: FileSet, source: Source, expr: ast.expr, module: str) -> bool:
+    """Whether an expression is this module of the tree."""
+    found = receiver_type(files, source, expr)
+    return isinstance(found, ModuleObject) and found.module == module
+
+
 def _is_member(files: FileSet, key: ClassKey, leaf: str, owners: list[ClassKey], *, is_exact: bool) -> bool | None:
     above = [owner for owner in owners if is_subclass(files, key, owner)]
     if above:

@@ -18,14 +18,14 @@ from codemods.source.docs import CONFIG_SUFFIXES, is_history, written_in
 from codemods.source.dotted import PARTS, PATH, Named, walk
 from codemods.source.files import FileSet
 from codemods.source.imports import origin
-from codemods.source.index import DOCUMENT_SUFFIXES, mentioning
+from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES, mentioning
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source, load
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import ScopeKind, chain
 from codemods.source.string_files import naming, spelling
-from codemods.source.string_receivers import Target, holds
+from codemods.source.string_receivers import Target, holds, is_module
 from codemods.source.string_text import Chunk, StringText, fold, text_of
 from codemods.source.string_use import Kind, Reads, Use, callee, looked_up, use_of
 from codemods.source.text import Text
@@ -39,8 +39,8 @@ class StringMention(Struct, frozen=True, order=True):
     text: what stands there, up to and with the name looked for ("pkg.mod.Class" of "pkg.mod.Class.m"). For a text that
     is put together it is the whole expression, and `is_verbatim` is False. holder: the module through which a dotted
     path reaches the thing; "" when the text is a bare name. name_span: where the last part of the text, the name
-    itself, stands; None when it is put together. is_prose: it stands in a longer text. target: which of the things
-    looked for."""
+    itself, stands; None when it is put together. is_prose: it stands in a longer text. rest: what follows in the same
+    path (".m" of "pkg.mod.Class.m"). target: which of the things looked for."""
 
     path: str
     line: int
@@ -54,6 +54,7 @@ class StringMention(Struct, frozen=True, order=True):
     holder: str = ""
     name_span: tuple[int, int] | None = None
     is_prose: bool = False
+    rest: str = ""
 
     @property
     def is_sure(self) -> bool:
@@ -73,7 +74,20 @@ def mentions(files: FileSet, module: str, qualname: str, *, tree: FileSet | None
 
 def mentions_of(files: FileSet, targets: Sequence[Target], *, tree: FileSet | None = None) -> tuple[StringMention, ...]:
     """As `mentions`, for several things that share their last name (a method and its overrides)."""
-    finder = _Finder(files, tree or files, targets)
+    return _search(_Finder(files, tree or files, targets))
+
+
+def mentions_through(
+    files: FileSet, module: str, name: str, *, tree: FileSet | None = None
+) -> tuple[StringMention, ...]:
+    """Mentions of what `module` binds as `name`, wherever it comes from: "src.time" names the `time` that src imports.
+    Python only."""
+    finder = _Finder(files, tree or files, [(module, name)], through=module)
+    return tuple(each for each in _search(finder) if each.path.endswith(PYTHON_SUFFIXES))
+
+
+def _search(finder: _Finder) -> tuple[StringMention, ...]:
+    files = finder.files
     found: dict[tuple[str, int], StringMention] = {}
     python = dict.fromkeys(naming(files, finder.leaf))
     if not finder.is_module:
@@ -88,8 +102,9 @@ def mentions_of(files: FileSet, targets: Sequence[Target], *, tree: FileSet | No
 
 
 class _Finder:
-    def __init__(self, files: FileSet, tree: FileSet, targets: Sequence[Target]) -> None:
+    def __init__(self, files: FileSet, tree: FileSet, targets: Sequence[Target], *, through: str = "") -> None:
         self.files, self.tree, self.targets = files, tree, tuple(targets)
+        self.through = through  # the module by which the name must be reached, whatever the name stands for
         module, qualname = targets[0]
         self.leaf = (qualname or module).rpartition(".")[2]
         self.is_module = not qualname
@@ -117,7 +132,7 @@ class _Finder:
         """The end of the part of a dotted text that names a target. Of a module only when what follows is in it: prose
         may put a full stop after a word."""
         found = self.hit(words, near)
-        if found is None or not self.is_module or found[0] == len(words):
+        if found is None or not self.is_module or found[0] == len(words) or self.through:
             return found[0] if found is not None else None
         after = walk(self.tree, words, near=near)[len(PARTS.findall(words[: found[0]]))]
         return found[0] if not after.qualname or self.is_bound(after) else None
@@ -128,7 +143,10 @@ class _Finder:
 
     def hit(self, words: str, near: str) -> tuple[int, Named] | None:
         for named, match in zip(walk(self.tree, words, near=near), PARTS.finditer(words), strict=False):
-            if named.key in self.targets:
+            is_ours = named.key in self.targets
+            if self.through:
+                is_ours = named.holder == self.through and match.group() == self.leaf
+            if is_ours:
                 return match.end(), named
         return None
 
@@ -196,6 +214,10 @@ class _Finder:
     def owned(self, source: Source, node: ast.expr, use: Use) -> bool | None:
         """Whether the attribute that a text names is one of the targets."""
         module = self.module_of(source)
+        if self.through:
+            if use.reads is Reads.OWN:
+                return module == self.through
+            return use.receiver is not None and is_module(self.files, source, use.receiver, self.through)
         if use.reads is Reads.OWN:
             home = origin(self.tree, module, self.leaf)
             return (home.module, home.name) in self.targets
@@ -242,6 +264,8 @@ class _Finder:
         if text is not None:
             found = self.hit(f"{text.value}.{self.leaf}", source.path) if text.is_known else None
             answer = None if not text.is_known else found is not None
+        elif self.through:
+            answer = is_module(self.files, source, node.args[0], self.through)
         else:
             answer = holds(self.files, source, node.args[0], self.leaf, self.targets)
         if answer is not False:
@@ -283,19 +307,10 @@ class _Finder:
             name_span = text.span(part[1] - len(name), part[1])
         line = source.text.line_of(start)
         is_prose = part is not None and PATH.fullmatch(text.value) is None
+        rest = text.value[part[1] :] if part is not None and not is_prose else ""
+        is_there = span is not None
         return StringMention(
-            source.path,
-            line,
-            start,
-            end,
-            written,
-            kind,
-            certainty,
-            target,
-            span is not None,
-            holder,
-            name_span,
-            is_prose,
+            source.path, line, start, end, written, kind, certainty, target, is_there, holder, name_span, is_prose, rest
         )
 
 
