@@ -151,8 +151,8 @@ class _Search:
         """Every class the receiver may have must lead to the method for it to be sure."""
         each = [self.of_class(key, is_exact=what.is_exact) for key in what.keys]
         found = [judgement for judgement in each if judgement is not None]
-        if not found:
-            return None
+        if not found or len(each) == 1:
+            return found[0] if found else None
         if len(found) < len(each) or any(certainty is Certainty.POSSIBLE for certainty, _ in found):
             return Certainty.POSSIBLE, "the receiver may be of another class"
         return found[0]

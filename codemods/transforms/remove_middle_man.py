@@ -1,0 +1,53 @@
+"""Whether a method may go away once its calls are inlined: who overrides it, whom it overrides, who names it by text.
+
+The other half of removing a middle man, putting its body where it is called, is inline_function.py's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codemods.schema.hazards import Hazard, Severity
+from codemods.source.classes import ClassKey, class_at, declarers, names_of, overriders
+from codemods.source.files import FileSet
+from codemods.source.locate import Located
+from codemods.source.modules import modules_of
+from codemods.source.strings import StringMention, mentions
+from codemods.transforms.rename_report import hazard
+
+_LOOKUPS = frozenset({"patch-target", "setattr-name", "getattr", "entry-point", "import", "pickle", "slots"})
+
+
+def dispatch_hazards(files: FileSet, located: Located) -> Iterator[Hazard]:
+    """U104 for a method that others override, or that overrides others'."""
+    if located.owner is None:
+        return
+    key = ClassKey(modules_of(files).module_of(located.path), located.ref.owner)
+    name, line = located.ref.name, located.node.lineno
+    settle = "leave the method, or say why the other classes never meet these calls"
+    above = declarers(files, key, name)
+    if above:
+        message = f"{key.qualname}.{name} stands in for that of {names_of(above)}, which would be called instead"
+        yield hazard("U104", Severity.STOP, located.path, line, message, settle)
+    for each in overriders(files, key, name):
+        at = class_at(files, each, name)
+        path, where = (at[0].path, at[1].lineno) if at is not None else (located.path, line)
+        message = f"{each.qualname} has its own {name}, which calls on a {key.qualname} may mean"
+        yield hazard("U104", Severity.STOP, path, where, message, settle)
+
+
+def text_hazards(files: FileSet, located: Located) -> Iterator[Hazard]:
+    """U111 for text by which the definition is looked up; a note for text that only tells of it."""
+    module = modules_of(files).module_of(located.path)
+    for each in mentions(files, module, located.ref.qualname):
+        yield _of_text(each, located.ref.name)
+
+
+def _of_text(each: StringMention, name: str) -> Hazard:
+    if each.kind == "dunder-all":
+        message = f"__all__ promises {name} to whoever imports this module"
+        return hazard("U119", Severity.STOP, each.path, each.line, message, "take it out of __all__ first")
+    if each.kind in _LOOKUPS and each.is_sure:
+        message = f"{each.text!r} looks up {name}, which goes away"
+        return hazard("U111", Severity.STOP, each.path, each.line, message, "change or delete this place first")
+    message = f"{each.text!r} may tell of {name}, which goes away"
+    return hazard("U111", Severity.NOTE, each.path, each.line, message, "read it, and change it where it does")
