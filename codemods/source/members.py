@@ -119,6 +119,8 @@ def _assigned_kind(files: FileSet, source: Source, value: ast.expr, scope: Scope
 def method_kind(files: FileSet, source: Source, node: Function, scope: Scope) -> MemberKind:
     """How a function in a class body (`scope`) is called; a custom decorator that makes a property is seen through."""
     kinds = [_decorator_kind(files, source, each, scope) for each in node.decorator_list]
+    if kinds and kinds[0] is MemberKind.STATIC:
+        return MemberKind.STATIC  # the outermost one decides how the attribute is read, whatever stands under it
     kinds = [kind for kind in kinds if kind is not MemberKind.METHOD]
     for wanted in (MemberKind.ACCESSOR, MemberKind.DECORATED, MemberKind.STATIC, MemberKind.CLASS_METHOD):
         if wanted in kinds:
