@@ -8,6 +8,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from codemods.source import name_spans
+from codemods.source.nodes import children
 from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.scopes import BINDING, Occurrence, Role, Scope, ScopeKind, ScopeTable
 
@@ -91,9 +92,9 @@ class _Binder:
         handler = self.handlers.get(type(node))
         if handler is not None:
             handler(node)
-        else:
-            for child in ast.iter_child_nodes(node):
-                self.visit(child)
+            return
+        for child in children(node):
+            self.visit(child)
 
     def each(self, nodes: Iterable[ast.AST | None]) -> None:
         for node in nodes:

@@ -1,5 +1,5 @@
-"""Where the replacement fields of f-strings are in the text. Before Python 3.12 `ast` gives their contents wrong positions,
-so the fields are found by scanning the literal and, where needed, parsed again in place.
+"""Where the replacement fields of f-strings are in the text. Before Python 3.12 `ast` gives what is in them wrong
+positions, so the fields are found by scanning the literal and, where needed, parsed again in place.
 
 Finds and re-positions only; what a field means is its expression's business."""
 
@@ -11,16 +11,18 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from codemods.source.nodes import children
 from codemods.source.text import Text
 
 _PREFIX = re.compile(rb"[A-Za-z]{0,3}(?=['\"])")
 _GAP = re.compile(rb"(?:[ \t\x0c\r\n]|\\(?:\r\n|\n|\r)|#[^\r\n]*)*")
 _OPEN, _CLOSE = b"([{", b")]}"
 _QUOTES = b"'\""
+_MARK = re.compile(rb"[fFtT][rR]?['\"]|[rR][fFtT]['\"]")
 
 
 class Field(Struct, frozen=True, eq=False):
-    """`{expression=!r:spec}`: offsets of the expression's text, of the `=` part, and of the whole field with its braces."""
+    """`{expression=!r:spec}`: offsets of the expression's text, of the `=` part, and of the field with its braces."""
 
     start: int
     end: int
@@ -58,6 +60,11 @@ def literals(body: bytes, start: int, end: int) -> Iterator[Literal]:
         at = _skip_gap(body, literal.end)
 
 
+def may_have(body: bytes) -> bool:
+    """Whether an f-string may stand in the text (a quick look; text in comments counts)."""
+    return _MARK.search(body) is not None
+
+
 def fields_of(text: Text, node: ast.JoinedStr) -> tuple[Field, ...]:
     """The top-level fields of an f-string, in order: one for each FormattedValue among `node.values`."""
     start = text.offset(node.lineno, node.col_offset)
@@ -70,16 +77,29 @@ def reposition(text: Text, node: ast.JoinedStr, fields: tuple[Field, ...] | None
     found = fields_of(text, node) if fields is None else fields
     values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
     for value, field in zip(values, found, strict=True):
-        value.value = _parse_at(text, field.expression_start, field.expression_end)
+        if not _stands_right(text, value.value, field):
+            value.value = _parse_at(text, field.expression_start, field.expression_end)
         _place(text, value, field.start, field.end)
         if isinstance(value.format_spec, ast.JoinedStr):
             _place(text, value.format_spec, field.start, field.end)
             reposition(text, value.format_spec, field.nested)
 
 
+def _stands_right(text: Text, value: ast.expr, field: Field) -> bool:
+    """Whether the parser placed a plain dotted name where it is (most fields are one): then all its parts are right."""
+    at: ast.expr = value
+    while isinstance(at, ast.Attribute):
+        at = at.value
+    if not isinstance(at, ast.Name) or value.lineno != value.end_lineno or value.lineno > len(text.line_starts):
+        return False
+    start, end = text.offset(value.lineno, value.col_offset), text.offset(value.lineno, value.end_col_offset or 0)
+    return (start, end) == (field.expression_start, field.expression_end)
+
+
 def _parse_at(text: Text, start: int, end: int) -> ast.expr:
     """Parse an expression in brackets, then shift its nodes to where the text stands in the file."""
-    tree = ast.parse(b"(" + text.body[start:end] + b")", mode="eval")
+    inner = text.body[start:end]
+    tree = ast.parse(b"(" + inner + b")", mode="eval")
     line, column = text.position(start)
     for node in ast.walk(tree):
         if not hasattr(node, "lineno"):
@@ -89,8 +109,9 @@ def _parse_at(text: Text, start: int, end: int) -> ast.expr:
         node.end_col_offset += shift if node.end_lineno == 1 else 0  # type: ignore[attr-defined]
         node.lineno += line - 1
         node.end_lineno += line - 1  # type: ignore[attr-defined]
-    for node in outermost(tree):
-        reposition(text, node)
+    if b"'" in inner or b'"' in inner:
+        for node in outermost(tree):
+            reposition(text, node)
     return tree.body
 
 
@@ -102,7 +123,7 @@ def outermost(tree: ast.AST) -> Iterator[ast.JoinedStr]:
         if isinstance(node, ast.JoinedStr):
             yield node
         else:
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
 
 
 def _place(text: Text, node: ast.expr, start: int, end: int) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
-from codemods.source.fstrings import outermost, reposition
+from codemods.source.fstrings import may_have, outermost, reposition
+from codemods.source.nodes import children
 from codemods.source.text import Text
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -61,7 +62,7 @@ class Source:
         self.tree = tree if tree is not None else parse_tree(path, self.text.body)
         self.notes: dict[str, object] = {}  # facts computed from this very text; they live as long as the tree
         self._parents: dict[ast.AST, ast.AST] | None = None
-        if sys.version_info < (3, 12):
+        if sys.version_info < (3, 12) and may_have(self.text.body):
             for node in outermost(self.tree):
                 reposition(self.text, node)
 
@@ -76,7 +77,7 @@ class Source:
             stack: list[ast.AST] = [self.tree]
             while stack:
                 node = stack.pop()
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     found[child] = node
                     stack.append(child)
             self._parents = found
