@@ -1,4 +1,4 @@
-"""Data flow against programs that really run: nothing that a run does is missing, and nothing is claimed that none does."""
+"""Data flow against programs that really run: what a run does is not missing, and nothing is claimed that none does."""
 
 from __future__ import annotations
 
