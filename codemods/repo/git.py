@@ -119,10 +119,10 @@ def git(
     return done.stdout
 
 
-def git_or_none(*args: str, cwd: Path, as_user: bool = False) -> bytes | None:
+def git_or_none(*args: str, cwd: Path, stdin: bytes = b"", as_user: bool = False) -> bytes | None:
     """As `git`, for the questions that git answers "no" to with exit code 1: None then."""
     try:
-        return git(*args, cwd=cwd, as_user=as_user)
+        return git(*args, cwd=cwd, stdin=stdin, as_user=as_user)
     except GitFailed as error:
         if error.returncode == 1:
             return None

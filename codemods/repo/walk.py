@@ -1,75 +1,95 @@
-"""Which files belong to a directory that is not under git.
+"""Which files may belong to a directory that is not under git, and which paths the `exclude` setting leaves over.
 
-Left out: symlinks, directories whose name starts with a dot, `__pycache__`, `node_modules`, virtual environments, and
-what .gitignore files say, by gitignore's rules, a deeper file overriding the ones above it. What the user's own git
-would ignore everywhere is not known here."""
+git is asked both: it lists the directory as it would list a new repository there, so .gitignore files and the user's
+own patterns count, and it says what patterns match. For that it gets a repository that is empty and gone afterwards.
+Without git .gitignore files are not understood. Which of the listed paths are plain files, and which lie in a virtual
+environment, is worktree.py's to see."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from codemods.repo.gitignore import Ignored
-from codemods.schema.errors import SourceError
+from codemods.repo.git import GitMissing, git, git_or_none
+from codemods.schema.errors import ConfigError
 
-_LEFT_OUT = frozenset({"__pycache__", "node_modules"})
-VENV_MARK = "pyvenv.cfg"
+# Of interest to nobody whose tree this is, under git or not; and thousands of files each.
+_LEFT_OUT = ("node_modules", "__pycache__")
+
+
+class ExcludeNeedsGit(ConfigError):
+    """There are patterns to match and no git to match them."""
+
+    code = "exclude-needs-git"
+
+
+class NoTemporaryDirectory(ConfigError):
+    """The system has no place for files that are gone after the run."""
+
+    code = "no-temporary-directory"
 
 
 def walk(root: Path) -> list[str]:
-    """Paths of the files, relative to `root`, in no order. Raises SourceError for a directory that can't be listed."""
-    found: list[str] = []
-    waiting = [("", Ignored())]
-    while waiting:
-        directory, ignored = waiting.pop()
-        entries = _entries(root, directory)
-        names = {entry.name for entry in entries}
-        if VENV_MARK in names and directory:
-            continue
-        if ".gitignore" in names:
-            ignored = ignored.below(directory, _lines(root, f"{directory}.gitignore"))
-        for entry in entries:
-            path = directory + entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if not (
-                    entry.name.startswith(".") or entry.name in _LEFT_OUT or ignored.hides(path, is_directory=True)
-                ):
-                    waiting.append((f"{path}/", ignored))
-            elif entry.is_file(follow_symlinks=False) and not ignored.hides(path, is_directory=False):
-                found.append(path)
-    return found
+    """What lies under `root`, relative to it, in no order: files, symlinks, and nested repositories as `directory/`.
 
-
-def _entries(root: Path, directory: str) -> list[os.DirEntry[str]]:
+    Left out: what is ignored, directories whose name starts with a dot, node_modules and __pycache__. A directory that
+    can't be read is passed over, as git does."""
+    exclude = [f"--exclude={pattern}/" for pattern in (".*", *_LEFT_OUT)]
     try:
-        with os.scandir(root / directory) as entries:
-            return list(entries)
-    except OSError as error:
-        raise SourceError(
-            f"can't be listed: {error.strerror}", fix="make it readable, or exclude it", path=directory or str(root)
-        ) from error
-
-
-def _lines(root: Path, path: str) -> list[str]:
-    try:
-        text = (root / path).read_bytes().decode("utf-8", "surrogateescape")
-    except OSError as error:
-        raise SourceError(f"can't be read: {error.strerror}", fix="make it readable", path=path) from error
-    return text.split("\n")
+        with _empty_repository() as place:
+            # The user's own git answers, as it does in a repository: what they ignore everywhere is ignored here too.
+            said = git(f"--git-dir={place / '.git'}", f"--work-tree={root}", "ls-files", "-z", "--others",
+                       "--exclude-standard", *exclude, cwd=root, as_user=True)  # fmt: skip
+    except GitMissing:
+        return list(_plain_walk(root))
+    return os.fsdecode(said).split("\0")[:-1]
 
 
 def without(paths: Iterable[str], patterns: Iterable[str]) -> list[str]:
-    """The paths that `patterns`, written as in a .gitignore at the root, leave over; for the `exclude` setting."""
-    ignored = Ignored().below("", patterns)
-    hidden: dict[str, bool] = {"": False}
+    """The paths that `patterns`, written as in a .gitignore at the root, leave over; for the `exclude` setting.
 
-    def is_hidden(directory: str) -> bool:
-        if directory not in hidden:
-            above = directory.rpartition("/")[0]
-            hidden[directory] = is_hidden(above) or ignored.hides(directory, is_directory=True)
-        return hidden[directory]
+    Raises ExcludeNeedsGit without git."""
+    asked = list(paths)
+    try:
+        with _empty_repository() as place:
+            lines = place / ".git/patterns"
+            lines.write_bytes(os.fsencode("".join(f"{pattern}\n" for pattern in patterns)))
+            # `./` keeps git from taking a name such as `:(top)` for more than a name.
+            names = os.fsencode("".join(f"./{path}\0" for path in asked))
+            said = git_or_none("-c", f"core.excludesFile={lines}", "check-ignore", "--no-index", "--stdin", "-z",
+                               cwd=place, stdin=names)  # fmt: skip
+    except GitMissing as error:
+        raise ExcludeNeedsGit(
+            "`exclude` holds patterns as git reads them, and git was not found on PATH",
+            fix="install git 2.31 or newer, or leave `exclude` out of the configuration",
+        ) from error
+    hidden = {name.removeprefix("./") for name in os.fsdecode(said or b"").split("\0")}
+    return [path for path in asked if path not in hidden]
 
-    return [
-        path for path in paths if not is_hidden(path.rpartition("/")[0]) and not ignored.hides(path, is_directory=False)
-    ]
+
+@contextlib.contextmanager
+def _empty_repository() -> Iterator[Path]:
+    """A repository that nobody has touched, for questions about files elsewhere. Raises GitMissing without git."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="unmoved-")
+    except OSError as error:
+        raise NoTemporaryDirectory(
+            f"no temporary directory can be made: {error.strerror}",
+            fix="make room in it, or set TMPDIR to a directory that can be written to",
+        ) from error
+    with folder as name:
+        git("init", "--quiet", "--template=", cwd=Path(name))
+        yield Path(name)
+
+
+def _plain_walk(root: Path) -> Iterator[str]:
+    for folder, directories, names in os.walk(root):
+        below = os.path.relpath(folder, root).replace(os.sep, "/")
+        if below != "." and ".git" in (*directories, *names):
+            directories.clear()
+            continue
+        directories[:] = [name for name in directories if not name.startswith(".") and name not in _LEFT_OUT]
+        yield from (name if below == "." else f"{below}/{name}" for name in names)

@@ -102,7 +102,7 @@ class WorkTree:
 
     def _list(self) -> list[str]:
         listed = files_known_to_git(self.root)
-        found = walk(self.root) if listed is None else self._plain_files(listed)
+        found = self._plain_files(walk(self.root) if listed is None else listed)
         return without(found, self._exclude) if self._exclude else found
 
     def _plain_files(self, listed: Sequence[str]) -> list[str]:

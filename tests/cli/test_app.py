@@ -191,7 +191,7 @@ def test_a_reader_that_leaves_is_no_error(arguments: str) -> None:
 def test_help_loads_little() -> None:
     code = (
         "import sys\nimport typer\nbefore = set(sys.modules)\nfrom codemods.cli.app import main\nmain(['--help'])\n"
-        "print([name for name in ('rich', 'msgspec', 'pathspec', 'codemods.schema.pages', 'codemods.repo') "
+        "print([name for name in ('rich', 'msgspec', 'codemods.schema.pages', 'codemods.repo') "
         "if name in set(sys.modules) - before])"
     )
     assert python("-c", code).stdout.splitlines()[-1] == "[]"

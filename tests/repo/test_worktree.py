@@ -7,10 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, event, example, given, settings
-from hypothesis import strategies as st
 
-from codemods.repo import git as git_module
 from codemods.repo import worktree
 from codemods.repo.worktree import WorkTree
 from codemods.schema.errors import ConfigError, SourceError
@@ -159,56 +156,12 @@ def test_a_root_that_is_no_directory_is_refused(tmp_path: Path) -> None:
             WorkTree(root)
 
 
-def test_without_git_a_repository_is_walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_repository(tmp_path, {"a.py": b"", ".gitignore": b"b.py\n"})
-    write_files(tmp_path, {"b.py": b""})
-    monkeypatch.setenv("PATH", str(tmp_path))
-    git_module._safe_directories.cache_clear()
-    try:
-        assert WorkTree(tmp_path).paths() == (".gitignore", "a.py")
-    finally:
-        git_module._safe_directories.cache_clear()
-
-
 def test_searches_pass_over_huge_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worktree, "MAX_SEARCH_BYTES", 3)
     write_files(tmp_path, {"a.py": b"123", "b.py": b"1234", "empty.py": b""})
     tree = WorkTree(tmp_path)
     assert list(tree.read_many(["empty.py", "b.py", "a.py"])) == [("empty.py", b""), ("a.py", b"123")]
     assert tree.read("b.py") == b"1234"
-
-
-NAMES = st.sampled_from(["a", "b", "ab", "c.py", "d.log", "keep"])
-PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
-RULES = st.lists(
-    st.tuples(
-        st.sampled_from(["", "!"]),
-        st.sampled_from(["", "/", "**/", "a/"]),
-        st.sampled_from(["a", "b", "*.log", "a*", "?", "keep", "*", "[ab]", "c.py"]),
-        st.sampled_from(["", "/"]),
-    ).map("".join),
-    max_size=4,
-)
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@example(files={"a/keep", "a/c.py", "b/a/keep"}, top=["a/*", "!keep"], below=[])
-@example(files={"a/keep", "a/c.py", "c.py"}, top=["c.py"], below=["!/c.py", "keep"])
-@given(files=st.sets(PATHS, min_size=1, max_size=8), top=RULES, below=RULES)
-def test_a_walk_finds_what_git_finds(
-    tmp_path_factory: pytest.TempPathFactory, files: set[str], top: list[str], below: list[str]
-) -> None:
-    root = tmp_path_factory.mktemp("walk")
-    kept = [path for path in files if not any(other.startswith(f"{path}/") for other in files)]
-    write_files(root, dict.fromkeys(kept, b""))
-    write_files(root, {".gitignore": "\n".join(top).encode()})
-    if (root / "a").is_dir():
-        write_files(root, {"a/.gitignore": "\n".join(below).encode()})
-    walked = WorkTree(root).paths()
-    make_repository(root)
-    listed = WorkTree(root).paths()
-    event("something ignored" if len(listed) < len(kept) else "nothing ignored")
-    assert walked == listed
 
 
 def test_a_large_tree_is_read_quickly(tmp_path: Path) -> None:
