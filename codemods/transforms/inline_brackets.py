@@ -22,11 +22,13 @@ def needs_brackets(node: ast.expr, text: bytes, above: ast.AST, place: ast.AST) 
     """Whether `text`, which is `node`, needs brackets in the place of `place`, a child of `above`."""
     if is_whole(text):
         return False
+    if isinstance(above, ast.FormattedValue):
+        return isinstance(node, _NEVER_BARE) or any(mark in text for mark in b"{}:!=")
     if is_atom(node):
         return not _stands_alone(text) and not is_enclosed(above, place)
     if isinstance(node, ast.Constant):  # a number
         return isinstance(above, ast.Attribute)
-    if isinstance(node, _NEVER_BARE) or isinstance(above, ast.FormattedValue):
+    if isinstance(node, _NEVER_BARE):
         return True
     if not is_free(above, place):
         return True

@@ -14,7 +14,7 @@ from codemods.schema.result import Finding, Phase
 from codemods.source.binder import table
 from codemods.source.callsites import CallSite, SiteKind, call_sites, node_at
 from codemods.source.files import FileSet
-from codemods.source.imports import imports_of, origin
+from codemods.source.imports import Origin, imports_of, origin
 from codemods.source.kept_text import keep_printed
 from codemods.source.locate import Located, find, head_start, tail_end
 from codemods.source.modules import modules_of
@@ -24,12 +24,13 @@ from codemods.source.splice import Edit, apply_edits
 from codemods.transforms.drop_imports import drop_unused, removal
 from codemods.transforms.inline_body import Forwarder, forwarder_of
 from codemods.transforms.inline_call import Argument, Bound, CannotBind, bind, is_literal
+from codemods.transforms.inline_comments import above_call, left_out
 from codemods.transforms.inline_names import Names, role_names
 from codemods.transforms.inline_order import Event, Steps, Weight, troubles, weight_of
 from codemods.transforms.inline_text import Rendering, covered
 from codemods.transforms.inline_variable import owning_function, plan_variable
 from codemods.transforms.move_text import cut
-from codemods.transforms.remove_middle_man import dispatch_hazards, text_hazards
+from codemods.transforms.remove_middle_man import dispatch_hazards, named_by_text
 from codemods.transforms.rename_report import hazard, refusal, shortened
 from codemods.transforms.transform import Planned, Transform, Words, refused
 
@@ -66,6 +67,7 @@ class _Inlining:
         self.findings: list[Finding] = []
         self.edits: dict[str, list[Edit]] = {}
         self.importing: dict[str, None] = {}
+        self.is_only_call = False
         self.touched: dict[str, set[str]] = {}
         parameters = [forwarder.receiver, *(each.name for each in forwarder.parameters)]
         steps = Steps(forwarder.source, forwarder.scope, frozenset(parameters) - {""})
@@ -73,20 +75,22 @@ class _Inlining:
 
     def run(self) -> Planned:
         self.hazards.extend(dispatch_hazards(self.files, self.located))
-        self.hazards.extend(text_hazards(self.files, self.located))
+        by_text, promised = named_by_text(self.files, self.located)
+        self.hazards.extend(by_text)
+        self.refusals.extend(promised)
         sites = call_sites(self.files, self.located.ref)
+        self.is_only_call = sum(site.is_call for site in sites.sites) == 1
         for site in sorted(sites.sites, key=lambda each: each.end - each.start):  # calls in arguments come first
             self._site(site)
         self.refusals.extend(self.names.refusals)
         self.hazards.extend(self.names.hazards)
-        found = tuple(shortened(self.hazards))
         if self.refusals:
-            return refused(*dict.fromkeys(self.refusals), hazards=found)
-        files = self._without_imports(self._written())
-        files, dropped = self._removed(files)
+            return refused(*dict.fromkeys(self.refusals), hazards=tuple(shortened(self.hazards)))
+        self._remove()
+        files, dropped = self._tidied(self._without_imports(self._written()))
         calls = sum(site.is_call and site.is_sure for site in sites.sites)
         self.findings.append(Finding(topic="calls", text=f"{calls} calls of {self.name} inlined"))
-        return Planned(files=files, hazards=(*found, *dropped), findings=tuple(self.findings))
+        return Planned(files=files, hazards=tuple(shortened([*self.hazards, *dropped])), findings=tuple(self.findings))
 
     # -- one place
 
@@ -200,6 +204,8 @@ class _Inlining:
         fresh = [*inlined.edits, *kept.edits]
         self.edits[site.path] = [*(edit for edit in done if not covered(edit, fresh)), *fresh]
         self.touched.setdefault(site.path, set()).update(role_names(source, source.start(call), source.end(call.func)))
+        if self.is_only_call:
+            self.edits[site.path].extend(above_call(self.forwarder, source, call))
         for comment in inlined.lost:
             text = f"a comment in this call has no place any more: {comment}"
             self.findings.append(Finding(topic="comments", text=text, path=site.path, line=site.line))
@@ -237,31 +243,37 @@ class _Inlining:
 
     def _without_imports(self, files: FileSet) -> FileSet:
         """Nobody imports a function that is gone."""
-        home = origin(self.files, modules_of(self.files).module_of(self.located.path), self.name)
+        home = Origin(modules_of(self.files).module_of(self.located.path), self.name)
         for path in self.importing:
             source = load(files, path)
             going = [
                 each
                 for each in imports_of(files, source)
-                if each.attribute == self.name and origin(files, each.module, each.attribute) == home
+                if each.attribute == self.name and origin(self.files, each.module, each.attribute) == home
             ]
             edits, notes = removal(source, going)
             self.hazards.extend(notes)
+            if path.endswith("/__init__.py"):
+                package = modules_of(files).module_of(path)
+                message = f"{package}.{self.name} is gone for whoever imports it from outside this tree"
+                settle = "say in the release notes that it is gone"
+                line = going[0].statement.lineno if going else 0
+                self.hazards.append(hazard("U119", Severity.NOTE, path, line, message, settle))
             files = files.write(path, source.text.encode(apply_edits(source.body, edits)))
         return files
 
-    def _removed(self, files: FileSet) -> tuple[FileSet, list[Hazard]]:
-        """The files without the definition, and without imports that only it or its calls needed."""
-        located = find(files, self.located.ref)
-        source = located.source
-        start, end = head_start(source, located.node), tail_end(source, located.node)
+    def _remove(self) -> None:
+        """The definition goes with the comments that belong to it."""
+        source, node = self.located.source, self.located.node
+        start, end = head_start(source, node), tail_end(source, node)
+        self.edits.setdefault(source.path, []).append(cut(source, start, end, node))
         self.touched.setdefault(source.path, set()).update(role_names(source, start, end))
-        for line in source.body[start:end].splitlines():
-            if line.lstrip().startswith(b"#"):
-                text = f"a comment goes with the definition: {line.strip().decode('utf-8', 'replace')}"
-                self.findings.append(Finding(topic="comments", text=text, path=source.path, line=located.node.lineno))
-        body = apply_edits(source.body, [cut(source, start, end, located.node)])
-        files = files.write(source.path, source.text.encode(body))
+        for comment in left_out(self.forwarder, is_carried=self.is_only_call):
+            text = f"a comment goes with the definition: {comment}"
+            self.findings.append(Finding(topic="comments", text=text, path=source.path, line=node.lineno))
+
+    def _tidied(self, files: FileSet) -> tuple[FileSet, list[Hazard]]:
+        """The files without imports that only the definition or its calls needed."""
         hazards: list[Hazard] = []
         for path, names in sorted(self.touched.items()):
             dropped = drop_unused(files, path, sorted(names))

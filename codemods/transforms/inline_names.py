@@ -10,12 +10,13 @@ import ast
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
-from codemods.source.imports import Import, binding_import
+from codemods.source.import_layout import Line
+from codemods.source.imports import Import, binding_import, imports_of
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import MODULE_NAMES, Occurrence, Role, Scope, lookup
-from codemods.source.strings import mentions
+from codemods.source.strings import mentions_through
 from codemods.transforms.adjust_imports import Importer
 from codemods.transforms.inline_body import Forwarder
 from codemods.transforms.rename_report import hazard, refusal
@@ -81,8 +82,12 @@ class Names:
         is_plain_import = len(imports) == len(bound) and all(each.is_plain for each in imports)
         if is_plain_import and any(not each.attribute and not each.alias.asname for each in imports):
             node, module = self._chain(occurrence, imports)
-            brought = importer.need(module, "", style="module", at=at)
             span = self.source.start(node), self.source.end(node)
+            if self._can_import_as_is(source, scope, name, module):
+                if not any(each.module == module and not each.attribute for each in imports_of(self.files, source)):
+                    importer.add(Line(module))
+                return span, module
+            brought = importer.need(module, "", style="module", at=at)
         elif is_plain_import and len(imports) == 1 and not self._is_patched(name):
             only = imports[0]
             style = "name" if only.attribute else "module"
@@ -97,6 +102,17 @@ class Names:
             span = occurrence.start, occurrence.end
         self.hazards.extend(brought.hazards)
         return span, brought.text
+
+    def _can_import_as_is(self, source: Source, scope: Scope, head: str, module: str) -> bool:
+        """Whether `import a.b` may stand there as it does in the body's module: from outside, and `a` is free."""
+        home = lookup(scope, head)
+        bound = home.bound[head] if home is not None else []
+        is_free = home is None or (
+            home is table(source).module
+            and len(binding_import(self.files, source, head)) == len(bound)
+            and all(not each.attribute for each in binding_import(self.files, source, head))
+        )
+        return is_free and modules_of(self.files).path_of(module) is None
 
     def _chain(self, occurrence: Occurrence, imports: list[Import]) -> tuple[ast.AST, str]:
         """`a.b.c` of `a.b.c.f`, where `import a.b.c` binds only `a`."""
@@ -113,7 +129,7 @@ class Names:
     def _is_patched(self, name: str) -> bool:
         """Whether some text of the tree replaces the name in the module, as tests do."""
         if name not in self._patched:
-            found = mentions(self.files, self.module, name)
+            found = mentions_through(self.files, self.module, name)
             self._patched[name] = any(each.kind in ("patch-target", "setattr-name") for each in found)
         return self._patched[name]
 

@@ -82,14 +82,22 @@ class Rendering:
             for span, text in self.names.items()
             if start <= span[0] and span[1] <= end and self.body.body[span[0] : span[1]] != text.encode()
         ]
+        empty: list[ast.AST] = []
         for name in dict.fromkeys([self.forwarder.receiver, *(each.name for each in self.forwarder.parameters)]):
             arguments = self.bound.of(name)
             for use in self.forwarder.uses(name) if name else ():
                 above = self.body.parents[use]
-                if isinstance(above, ast.Starred) or (isinstance(above, ast.keyword) and above.arg is None):
-                    edits.append(self._rest(above, arguments))
+                if _is_rest(above):
+                    if arguments:
+                        span = self.body.start(above), self.body.end(above)
+                        edits.append(Edit(*span, self._rest(above, arguments)))
+                    else:
+                        empty.append(above)
                 else:
                     edits.append(Edit(self.body.start(use), self.body.end(use), self._one(use, above, arguments[0])))
+        for call in {self.body.parents[each] for each in empty}:
+            assert isinstance(call, ast.Call)
+            edits.extend(self._without(call, empty))
         return [edit for edit in edits if start <= edit.start and edit.end <= end]
 
     def _one(self, use: ast.Name, above: ast.AST, argument: Argument) -> bytes:
@@ -98,24 +106,29 @@ class Rendering:
             return text
         return b"(" + text + b")" if needs_brackets(argument.node, text, above, use) else text
 
-    def _rest(self, above: ast.AST, arguments: list[Argument]) -> Edit:
-        """`*args` or `**kwargs` of the body's call: the arguments themselves, or nothing, with its comma."""
+    def _rest(self, above: ast.AST, arguments: list[Argument]) -> bytes:
+        """`*args` or `**kwargs` of the body's call: the arguments themselves."""
         texts = []
         for each in arguments:
             text = self.argument(each)
             if isinstance(above, ast.keyword):
                 text = each.keyword.encode() + b"=" + text if each.keyword else b"**" + text
             texts.append(text)
-        start, end = self.body.start(above), self.body.end(above)
-        if not texts:
-            call = self.body.parents[above]
-            assert isinstance(call, ast.Call)
-            others = [self.body.end(each) for each in [*call.args, *call.keywords] if self.body.end(each) <= start]
-            start = max(others, default=start)
-            if not others:
-                while self.body.body[end : end + 1] in (b",", b" "):
-                    end += 1
-        return Edit(start, end, b", ".join(texts))
+        return b", ".join(texts)
+
+    def _without(self, call: ast.Call, empty: list[ast.AST]) -> list[Edit]:
+        """`*args` and `**kwargs` that get nothing go, with their commas."""
+        parts: list[ast.AST] = sorted([*call.args, *call.keywords], key=self.body.start)
+        last_kept = max((index for index, part in enumerate(parts) if part not in empty), default=-1)
+        edits = [
+            Edit(self.body.start(part), self.body.start(parts[index + 1]), b"")
+            for index, part in enumerate(parts[: max(last_kept, 0)])
+            if part in empty
+        ]
+        if last_kept + 1 < len(parts):
+            before = self.body.end(parts[last_kept]) if last_kept >= 0 else self.body.start(parts[0])
+            edits.append(Edit(before, self.body.end(parts[-1]), b""))
+        return edits
 
     # -- the call's own layout
 
@@ -158,7 +171,7 @@ class Rendering:
             arguments = self.bound.of(value.id) if self.forwarder.parameter(value.id) else None
             if arguments is None or len(self.forwarder.uses(value.id)) != 1:
                 return None
-            if isinstance(part, ast.Starred) or (isinstance(part, ast.keyword) and part.arg is None):
+            if _is_rest(part):
                 found.extend((each.keyword, each) for each in arguments)
             else:
                 word = part.arg if isinstance(part, ast.keyword) else ""
@@ -276,6 +289,10 @@ class Rendering:
             return False
         expected = _Substituted(self).visit(copy.deepcopy(self.forwarder.expression))
         return ast.dump(found) == ast.dump(expected)
+
+
+def _is_rest(node: ast.AST) -> bool:
+    return isinstance(node, ast.Starred) or (isinstance(node, ast.keyword) and node.arg is None)
 
 
 def covered(edit: Edit, others: Iterable[Edit]) -> bool:

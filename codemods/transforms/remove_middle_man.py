@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.schema.hazards import Hazard, Severity
+from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.classes import ClassKey, class_at, declarers, names_of, overriders
 from codemods.source.files import FileSet
 from codemods.source.locate import Located
 from codemods.source.modules import modules_of
 from codemods.source.strings import StringMention, mentions
-from codemods.transforms.rename_report import hazard
+from codemods.transforms.rename_report import hazard, refusal
 
 _LOOKUPS = frozenset({"patch-target", "setattr-name", "getattr", "entry-point", "import", "pickle", "slots"})
 
@@ -31,21 +31,26 @@ def dispatch_hazards(files: FileSet, located: Located) -> Iterator[Hazard]:
     for each in overriders(files, key, name):
         at = class_at(files, each, name)
         path, where = (at[0].path, at[1].lineno) if at is not None else (located.path, line)
-        message = f"{each.qualname} has its own {name}, which calls on a {key.qualname} may mean"
+        message = f"{each.qualname} has its own {name}, which calls of that of {key.qualname} may mean"
         yield hazard("U104", Severity.STOP, path, where, message, settle)
 
 
-def text_hazards(files: FileSet, located: Located) -> Iterator[Hazard]:
-    """U111 for text by which the definition is looked up; a note for text that only tells of it."""
+def named_by_text(files: FileSet, located: Located) -> tuple[list[Hazard], list[Refusal]]:
+    """Text by which the definition is looked up (U111), a note for text that only tells of it, and lists of exports,
+    which would promise what is gone."""
     module = modules_of(files).module_of(located.path)
+    hazards: list[Hazard] = []
+    refusals: list[Refusal] = []
     for each in mentions(files, module, located.ref.qualname):
-        yield _of_text(each, located.ref.name)
+        if each.kind == "dunder-all":
+            message = f"__all__ promises {located.ref.name} to whoever imports this module"
+            refusals.append(refusal("U119", each.path, each.line, message, "take it out of __all__ first"))
+        else:
+            hazards.append(_of_text(each, located.ref.name))
+    return hazards, refusals
 
 
 def _of_text(each: StringMention, name: str) -> Hazard:
-    if each.kind == "dunder-all":
-        message = f"__all__ promises {name} to whoever imports this module"
-        return hazard("U119", Severity.STOP, each.path, each.line, message, "take it out of __all__ first")
     if each.kind in _LOOKUPS and each.is_sure:
         message = f"{each.text!r} looks up {name}, which goes away"
         return hazard("U111", Severity.STOP, each.path, each.line, message, "change or delete this place first")
