@@ -86,14 +86,15 @@ def reposition(text: Text, node: ast.JoinedStr, fields: tuple[Field, ...] | None
 
 
 def _stands_right(text: Text, value: ast.expr, field: Field) -> bool:
-    """Whether the parser placed a plain dotted name where it is (most fields are one): then all its parts are right."""
-    at: ast.expr = value
-    while isinstance(at, ast.Attribute):
-        at = at.value
-    if not isinstance(at, ast.Name) or value.lineno != value.end_lineno or value.lineno > len(text.line_starts):
+    """Whether the parser placed the expression where it is. One shift holds for all of its nodes, so when both its ends
+    are right on one line every part is; strings inside may be f-strings with a shift of their own."""
+    inner = text.body[field.expression_start : field.expression_end]
+    if b"'" in inner or b'"' in inner or value.lineno != value.end_lineno or value.lineno > len(text.line_starts):
         return False
-    start, end = text.offset(value.lineno, value.col_offset), text.offset(value.lineno, value.end_col_offset or 0)
-    return (start, end) == (field.expression_start, field.expression_end)
+    start = field.expression_start + len(inner) - len(inner.lstrip())
+    end = start + len(inner.strip())
+    line = text.line_starts[value.lineno - 1]
+    return (line + value.col_offset, line + (value.end_col_offset or 0)) == (start, end)
 
 
 def _parse_at(text: Text, start: int, end: int) -> ast.expr:

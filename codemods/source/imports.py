@@ -98,8 +98,9 @@ def _statements(scopes: ScopeTable, nodes: list[ast.stmt], scope: Scope, guards:
 
 def _blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
     if isinstance(node, ast.If):
-        guard = ast.unparse(node.test)
-        yield ("type-checking" if guard in {"TYPE_CHECKING", "typing.TYPE_CHECKING"} else "if"), node.body
+        test = node.test
+        guard = test.id if isinstance(test, ast.Name) else test.attr if isinstance(test, ast.Attribute) else ""
+        yield ("type-checking" if guard == "TYPE_CHECKING" else "if"), node.body
         yield "else", node.orelse
     elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
         yield "try", node.body  # type: ignore[attr-defined]
