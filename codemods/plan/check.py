@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codemods.plan.done import is_done
+from codemods.plan.done import consumed_steps, is_done
 from codemods.plan.expand import Stage, stages_of
 from codemods.schema.config import Settings
 from codemods.schema.errors import PlanError, UnmovedError
@@ -26,13 +26,22 @@ def run_plan(files: FileSet, plan: Plan, settings: Settings, progress: Progress)
     results: list[StepResult] = []
     total = len(plan.step)
     any_refused = False
+    consumed = consumed_steps(files, plan.step)
     for number, step in enumerate(plan.step, 1):
         progress.step(number, total, f"{step.do} {step.target}")
-        result, after = run_step(files, step, number, settings.accept, depends_on_refused=any_refused)
+        if number - 1 in consumed:
+            result, after = _nothing_to_do(step, number), files
+        else:
+            result, after = run_step(files, step, number, settings.accept, depends_on_refused=any_refused)
         results.append(result)
         any_refused = any_refused or bool(result.refusals)
         files = after
     return PlanResult(plan_id=plan.id, steps=tuple(results))
+
+
+def _nothing_to_do(step: Step, number: int) -> StepResult:
+    done = Finding(topic="done", text="nothing to do: the tree has this step already")
+    return StepResult(number=number, do=step.do, target=step.target, to=step.destination, findings=(done,))
 
 
 def configured(files: FileSet, settings: Settings) -> FileSet:
@@ -57,11 +66,8 @@ def run_step(
     at = files
     try:
         if is_done(files, step):
-            findings.append(Finding(topic="done", text="nothing to do: the tree has this step already"))
-            stages: tuple[Stage, ...] = ()
-        else:
-            stages = stages_of(files, step)
-        for stage in stages:
+            return _nothing_to_do(step, number), files
+        for stage in stages_of(files, step):
             done = run_stage(at, list(stage.parts), settled)
             hazards.extend(done.hazards)
             findings.extend(done.findings)

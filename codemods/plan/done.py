@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from codemods.schema.plan import (
@@ -40,6 +40,36 @@ from codemods.source.usage import self_uses
 def is_done(files: FileSet, step: Step) -> bool:
     """Whether applying the step would find its own result."""
     return _TABLE[type(step)](files, step)
+
+
+def consumed_steps(files: FileSet, steps: Sequence[Step]) -> frozenset[int]:
+    """Positions of steps whose own result is gone again because a later step, which is done, took it further: a rename
+    before a move leaves neither name in the old module."""
+    found: set[int] = set()
+    for position in range(len(steps) - 1, -1, -1):
+        step = steps[position]
+        product = _product(step)
+        if not product or ":" not in step.target or not _is_gone(files, DefRef.parse(step.target)):
+            continue
+        later = range(position + 1, len(steps))
+        takers = [each for each in later if steps[each].target == product]
+        if any(each in found or is_done(files, steps[each]) for each in takers):
+            found.add(position)
+    return frozenset(found)
+
+
+def _product(step: Step) -> str:
+    """The reference of what the step makes out of its target."""
+    ref = DefRef.parse(step.target) if ":" in step.target else None
+    if ref is None:
+        return ""
+    if isinstance(step, Rename):
+        return str(DefRef(ref.module, f"{ref.owner}.{step.to}" if ref.owner else step.to))
+    if isinstance(step, Move):
+        return str(DefRef(step.to, ref.qualname))
+    if isinstance(step, ExtractMethod) and step.to:
+        return str(DefRef(step.to, step.name or ref.name))
+    return ""
 
 
 def _found(files: FileSet, ref: DefRef) -> Located | None:
