@@ -269,8 +269,8 @@ def _in_method(source: Source, method: Function, key: ClassKey) -> Iterator[tupl
     arguments = [*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs]
     parameters = {each.arg: each for each in arguments}
     plain = _plain_statements(method) if method.name == "__init__" else []
-    for node in ast.walk(method):
-        name, target = _self_target(node, me)
+    found = [(name, node, target) for node in ast.walk(method) for name, target in [_self_target(node, me)]]
+    for name, node, target in sorted(found, key=lambda each: source.start(each[2]) if each[2] is not None else 0):
         if target is None:
             continue
         statement = source.statement_of(target)
