@@ -161,8 +161,10 @@ def _read(modules: Modules, path: str, tree: ast.Module) -> FileFacts:
     reader = _Reader(modules, path)
     top = _Space("", is_class=False, parent=None)
     reader.read(tree.body, top)
+    module = modules.module_of(path)
     bound = {
-        name: tuple(dict.fromkeys(named(ast.Name(name, ast.Load()), top.find))) for name in top.bound if top.bound[name]
+        name: tuple(dict.fromkeys(named(ast.Name(name, ast.Load()), top.find))) or (Target(module, name),)
+        for name in top.bound
     }
     stars = [modules.path_of(star, near=path) for star in reader.stars]
     return FileFacts(
