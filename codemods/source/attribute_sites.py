@@ -25,9 +25,10 @@ from codemods.source.classes import (
     resolve_class,
 )
 from codemods.source.files import FileSet
-from codemods.source.glimpse import glimpse
+from codemods.source.glimpse import glimpse, light_tree
+from codemods.source.homes import memo
 from codemods.source.index import has_word, mentioning
-from codemods.source.members import assignments_in, has_unknown_bases
+from codemods.source.members import assignments_in, has_unknown_bases, self_name
 from codemods.source.mentions import Mention, attributes, num_definitions, sets_attribute
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source
@@ -90,19 +91,33 @@ def attribute_sites(files: FileSet, key: ClassKey, name: str) -> AttributeSites:
 
 def bearers(files: FileSet, name: str) -> frozenset[ClassKey]:
     """Every class of the tree whose body or methods bind the name."""
-    found = set(definers(files, name))
+    return memo(files, "bearers", name, lambda: frozenset({*definers(files, name), *_setters(files, name)}))
+
+
+def _setters(files: FileSet, name: str) -> Iterator[ClassKey]:
+    """Classes whose methods set the attribute, through their first parameter or by `setattr`."""
     word = name.encode()
+    by_text = re.compile(rb"\bsetattr\(\s*\w+\s*,\s*['\"]" + re.escape(word) + rb"['\"]")
     for path in mentioning(files, name):
         raw = files.read(path)
-        if not sets_attribute(raw, word) and b"setattr" not in raw:
-            continue
         module = modules_of(files).module_of(path)
-        for qualname in facts_of(files, path).classes:
-            key = ClassKey(module, qualname)
-            located = class_at(files, key, name) if key not in found else None
-            if located is not None and assignments_in(*located, key, name):
-                found.add(key)
-    return frozenset(found)
+        if sets_attribute(raw, word):
+            for mention in attributes(*light_tree(files, path), name):
+                if isinstance(mention.node.ctx, ast.Store) and _is_self(mention):
+                    yield ClassKey(module, mention.classes)
+        if by_text.search(raw):
+            for qualname in facts_of(files, path).classes:
+                key = ClassKey(module, qualname)
+                located = class_at(files, key, name)
+                if located is not None and assignments_in(*located, key, name):
+                    yield key
+
+
+def _is_self(mention: Mention) -> bool:
+    """Whether the receiver is the first parameter of the method around, so that its class is known without scopes."""
+    if mention.method is None or not isinstance(mention.node.value, ast.Name):
+        return False
+    return mention.node.value.id == self_name(mention.method)
 
 
 def owners_of(files: FileSet, key: ClassKey, name: str) -> frozenset[ClassKey]:
@@ -133,7 +148,7 @@ class _Search:
 
     def in_file(self, path: str) -> Iterator[AttributeSite]:
         raw = self.files.read(path)
-        if self.dotted.search(raw):
+        if self.dotted.search(raw) and not self.is_elsewhere(path):
             source = glimpse(self.files, path, self.name)
             for mention in attributes(source.text, source.tree, self.name):
                 judgement = self.judge(source, mention)
@@ -144,6 +159,17 @@ class _Search:
                     yield AttributeSite(source, mention.node, start, end, judgement[0], access, judgement[1])
         if self.in_pattern.search(raw):
             yield from self.patterns(glimpse(self.files, path, self.name))
+
+    def is_elsewhere(self, path: str) -> bool:
+        """Whether every use in a file is `self.name` of a class that has nothing to do with ours."""
+        module = modules_of(self.files).module_of(path)
+        return all(
+            _is_self(mention) and _is_plain_self(mention) and self.of_self(module, mention) is None
+            for mention in attributes(*light_tree(self.files, path), self.name)
+        )
+
+    def of_self(self, module: str, mention: Mention) -> _Judgement | None:
+        return self.of_class(ClassKey(module, mention.classes), is_exact=False)
 
     def patterns(self, source: Source) -> Iterator[AttributeSite]:
         for node in ast.walk(source.tree):
@@ -168,6 +194,8 @@ class _Search:
             around = ClassKey(modules_of(self.files).module_of(source.path), mention.classes)
             is_ours = mention.classes and any(is_in_family(self.files, owner, around) for owner in self.owners)
             return (Sure.YES, "behind a class of the family") if is_ours else None
+        if _is_self(mention) and _is_plain_self(mention):
+            return self.of_self(modules_of(self.files).module_of(source.path), mention)
         what = receiver_type(self.files, source, receiver)
         if isinstance(what, ClassObject):
             return self.of_class(what.key, is_exact=what.is_exact)
@@ -250,6 +278,20 @@ class _Search:
         """Whether some argument parser makes an attribute of that name out of `--some-name`."""
         option = b"--" + self.name.replace("_", "-").encode()
         return any(option in self.files.read(path) for path in mentioning(self.files, "add_argument"))
+
+
+def _is_plain_self(mention: Mention) -> bool:
+    """Without an annotation of its own, and bound nowhere else in the method or in functions inside."""
+    assert mention.method is not None
+    name = self_name(mention.method)
+    arguments = [*mention.method.args.posonlyargs, *mention.method.args.args]
+    bound = [
+        node
+        for node in ast.walk(mention.method)
+        if (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store))
+        or (isinstance(node, ast.arg) and node.arg == name)
+    ]
+    return arguments[0].annotation is None and len(bound) == 1
 
 
 def _access(source: Source, node: ast.Attribute) -> Access:

@@ -17,6 +17,7 @@ from codemods.source.class_names import qualname_of
 from codemods.source.docs import CONFIG_SUFFIXES, is_history, written_in
 from codemods.source.dotted import PARTS, PATH, Named, walk
 from codemods.source.files import FileSet
+from codemods.source.glimpse import glimpse
 from codemods.source.imports import origin
 from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES, mentioning
 from codemods.source.module_facts import module_facts
@@ -89,11 +90,9 @@ def mentions_through(
 def _search(finder: _Finder) -> tuple[StringMention, ...]:
     files = finder.files
     found: dict[tuple[str, int], StringMention] = {}
-    python = dict.fromkeys(naming(files, finder.leaf))
-    if not finder.is_module:
-        python.update(dict.fromkeys(spelling(files, finder.leaf)))
-    for path in python:
-        for each in finder.in_python(path):
+    spelt = [] if finder.is_module else spelling(files, finder.leaf)
+    for path in dict.fromkeys([*naming(files, finder.leaf, finder.owners, is_module=finder.is_module), *spelt]):
+        for each in finder.in_python(path, is_whole=path in spelt):
             found.setdefault((path, each.start), each)
     for path in mentioning(files, finder.leaf, suffixes=DOCUMENT_SUFFIXES):
         for each in finder.in_document(path):
@@ -108,6 +107,8 @@ class _Finder:
         module, qualname = targets[0]
         self.leaf = (qualname or module).rpartition(".")[2]
         self.is_module = not qualname
+        parts = [qualname.split(".") for _, qualname in targets]
+        self.owners = frozenset(names[-2] for names in parts if len(names) > 1)
         self.single = self.is_module and "." not in module
         self.full = {f"{module}.{qualname}".rstrip("."): (module, qualname) for module, qualname in targets}
 
@@ -156,9 +157,10 @@ class _Finder:
 
     # -- Python
 
-    def in_python(self, path: str) -> Iterator[StringMention]:
+    def in_python(self, path: str, *, is_whole: bool) -> Iterator[StringMention]:
+        """is_whole: look into functions as well that do not have the name in their text."""
         try:
-            source = load(self.files, path)
+            source = load(self.files, path) if is_whole else glimpse(self.files, path, self.leaf)
         except SourceError:
             return
         seen: set[ast.AST] = set()

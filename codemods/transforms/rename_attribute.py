@@ -12,10 +12,11 @@ from typing import Literal
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source import foreign
-from codemods.source.attribute_sites import AttributeSite, AttributeSites, Sure, attribute_sites, bearers
+from codemods.source.attribute_sites import AttributeSite, Sure, attribute_sites, bearers
 from codemods.source.binder import table
 from codemods.source.classes import ClassKey, External, class_at, is_in_family, key_of, mro, subclasses
 from codemods.source.files import FileSet
+from codemods.source.index import mentioning
 from codemods.source.kept_text import keep_printed
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Source
@@ -40,14 +41,15 @@ def plan_attribute(
     if key not in bearers(files, old):
         return refused(_missing(files, source, node, key, old))
     found = attribute_sites(files, key, old)
-    problems = [*_taken(files, found.owners, new), *_mangled(source, node, found, old, new)]
+    sites = [site for site in found.sites if not is_mangled(old) or _is_inside(source, node, site)]
+    problems = [*_taken(files, found.owners, new), *_mangled(files, source, node, found.owners, sites, old, new)]
     edits = Edits(files)
     problems.extend(_in_bodies(files, edits, found.owners, old, new))
-    problems.extend(_at_sites(edits, [site for site in found.sites if site.sure is Sure.YES], new))
+    problems.extend(_at_sites(edits, [site for site in sites if site.sure is Sure.YES], new))
     if problems:
         return refused(*dict.fromkeys(problems))
     hazards = [*_outside(files, source, node, found.owners, old), *_protocol(source, node, old, new)]
-    hazards.extend(unsure(found.sites, f"{key.name}.{old}"))
+    hazards.extend(unsure(sites, f"{key.name}.{old}"))
     fields = field_keywords(files, found.owners, old)
     for path, places in fields.edits(new).items():
         edits.add_to(path, places)
@@ -84,18 +86,33 @@ def _taken(files: FileSet, owners: Iterable[ClassKey], new: str) -> Iterator[Ref
                     yield refusal("U107", path, 0, message, "choose another name")
 
 
-def _mangled(source: Source, node: ast.ClassDef, found: AttributeSites, old: str, new: str) -> Iterator[Refusal]:
+def _is_inside(source: Source, node: ast.ClassDef, site: AttributeSite) -> bool:
+    return site.path == source.path and source.start(node) <= site.start < source.end(node)
+
+
+def _mangled(
+    files: FileSet,
+    source: Source,
+    node: ast.ClassDef,
+    owners: tuple[ClassKey, ...],
+    sites: list[AttributeSite],
+    old: str,
+    new: str,
+) -> Iterator[Refusal]:
     """Two leading underscores: outside of the class's own text the name is spelt otherwise."""
     if not is_mangled(old) and not is_mangled(new):
         return
-    if len(found.owners) > 1:
-        message = f"{found.owners[0].name} and {found.owners[1].name} share it, and each would spell it its own way"
+    if len(owners) > 1:
+        message = f"{owners[0].name} and {owners[1].name} share it, and each would spell it its own way"
         yield refusal("U105", source.path, node.lineno, message, "choose names without two leading underscores")
-    for site in found.sites:
-        is_inside = site.path == source.path and source.start(node) <= site.start < source.end(node)
-        if not is_inside:
-            message = f"outside of {node.name} this is not spelt {new if is_mangled(new) else old}"
+    for site in sites:
+        if not _is_inside(source, node, site):
+            message = f"outside of {node.name} this is not spelt {new}"
             yield refusal("U105", site.path, site.line, message, "choose a name without two leading underscores")
+    spelt = f"_{node.name.lstrip('_')}{old}"
+    for path in mentioning(files, spelt) if is_mangled(old) else ():
+        line = 1 + files.read(path)[: files.read(path).index(spelt.encode())].count(b"\n")
+        yield refusal("U105", path, line, f"{spelt} is {old} of {node.name} as others spell it", "change this first")
 
 
 def _in_bodies(files: FileSet, edits: Edits, owners: Iterable[ClassKey], old: str, new: str) -> Iterator[Refusal]:

@@ -50,11 +50,11 @@ def plan_definition(files: FileSet, source: Source, old: str, new: str, strings:
     problems.extend(own.problems)
     definition = next(each for each in bound if each.role is not Role.IMPORT)
     located = Located(source=source, node=source.statement_of(definition.node), owner=None, ref=DefRef(module, old))  # type: ignore[arg-type]
-    for path in function_sites(files, located).paths:
-        if path != source.path:
-            found = uses.of(path)
-            edits.add(found.source, found.edits)
-            problems.extend(found.problems)
+    by_text = {path for word in ("import_module", "modules") for path in mentioning(files, old, word)}
+    for path in sorted({*function_sites(files, located).paths, *by_text} - {source.path}):
+        found = uses.of(path)
+        edits.add(found.source, found.edits)
+        problems.extend(found.problems)
     problems.extend(_stub(files, edits, source.path, old, new))
     if problems:
         return refused(*dict.fromkeys(problems))

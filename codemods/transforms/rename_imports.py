@@ -28,6 +28,8 @@ from codemods.transforms.rename_variable import Obstacle, aliased, rename_variab
 
 _FROM = re.compile(rb"from((?:[ \t\x0c]|\\\r?\n)*)(\.*(?:[ \t]*(?!import\b)[\w.\x80-\xff]+)?)")
 
+_DOTTED = re.compile(rb"[\w\x80-\xff]+(?:[ \t]*\.[ \t]*[\w\x80-\xff]+)*")
+
 
 class NewName(Struct, frozen=True):
     """`old` and `new` are dotted. paths: where each file goes, old path -> new path."""
@@ -176,7 +178,7 @@ class ModuleUses:
                 continue
             new_top = self.moved.new.partition(".")[0]
             if each.alias.asname or each.module.partition(".")[0] == new_top:
-                uses.edits.append(self._token(uses.source, each, self.moved.of(each.module), each.module))
+                uses.edits.append(self._token(uses.source, each, self.moved.of(each.module)))
             elif not self.moved.parent:
                 yield each
             else:
@@ -199,11 +201,14 @@ class ModuleUses:
             self._problem(uses, each.statement, f"{new_top} means something else in this file")
             return
         text = self.moved.of(each.module)
-        uses.edits.append(self._token(source, each, f"{top}, {text}" if needs_top else text, each.module))
+        uses.edits.append(self._token(source, each, f"{top}, {text}" if needs_top else text))
 
-    def _token(self, source: Source, each: Import, text: str, written: str = "") -> Edit:
+    def _token(self, source: Source, each: Import, text: str) -> Edit:
+        """The imported name, dotted or not, blanks around its dots included."""
         start = source.start(each.alias)
-        return Edit(start, start + len((written or each.attribute).encode()), text.encode())
+        match = _DOTTED.match(source.body, start)
+        assert match is not None
+        return Edit(start, match.end(), text.encode())
 
     def _problem(self, uses: FileUses, node: ast.AST, message: str) -> None:
         line = uses.source.line(node)
@@ -221,7 +226,7 @@ class ModuleUses:
                 return aliased(source, occurrence, moved.new_leaf)
             if each.attribute:
                 return self._token(source, each, moved.new_leaf)
-            return self._token(source, each, moved.of(each.module), each.module)
+            return self._token(source, each, moved.of(each.module))
 
         renaming = rename_variable(source, scope, moved.leaf, moved.new_leaf, import_edit=import_edit)
         is_mixed = len(scope.bound[moved.leaf]) != len(same)
@@ -233,7 +238,7 @@ class ModuleUses:
             if each.attribute:
                 uses.edits.append(self._token(source, each, f"{moved.new_leaf} as {moved.leaf}"))
             elif each.module == moved.old:
-                uses.edits.append(self._token(source, each, f"{moved.new} as {moved.leaf}", each.module))
+                uses.edits.append(self._token(source, each, f"{moved.new} as {moved.leaf}"))
             else:
                 why = renaming.obstacles[0].message if renaming.obstacles else f"{moved.leaf} is bound in several ways"
                 self._problem(uses, each.statement, f"`import {each.module}` can't follow: {why}")

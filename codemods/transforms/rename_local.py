@@ -12,9 +12,9 @@ from codemods.schema.hazards import Hazard, Refusal
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.parse import Function, Source
-from codemods.source.scopes import Occurrence, Role, Scope, ScopeKind, chain, lookup
+from codemods.source.scopes import Occurrence, Role, Scope, chain, lookup
 from codemods.transforms.rename_parameter import keyword_places
-from codemods.transforms.rename_report import Edits, stop
+from codemods.transforms.rename_report import Edits, refusal, stop
 from codemods.transforms.rename_variable import meaning, rename_variable
 from codemods.transforms.transform import Planned, refused
 
@@ -28,18 +28,10 @@ def plan_local(files: FileSet, source: Source, function: Function, old: str, new
         return refused(home)
     renaming = rename_variable(source, home, old, new)
     if renaming.obstacles:
-        return refused(
-            *(
-                Refusal(
-                    code="U107",
-                    path=source.path,
-                    line=each.line,
-                    message=each.message,
-                    settle="choose another name",
-                )
-                for each in renaming.obstacles
-            )
-        )
+        problems = [
+            refusal("U107", source.path, each.line, each.message, "choose another name") for each in renaming.obstacles
+        ]
+        return refused(*problems)
     edits = Edits(files)
     edits.add(source, renaming.edits)
     hazards = list(_dynamic(source, home, old))
@@ -52,34 +44,20 @@ def plan_local(files: FileSet, source: Source, function: Function, old: str, new
 
 
 def _home(source: Source, function: Function, name: str) -> Scope | Refusal:
-    """The scope that binds the name: the function's own, or that of its only comprehension or lambda with the name."""
+    """The function's own scope, when it binds the name. Names of comprehensions and lambdas in it are not its own."""
     scope = table(source).scope_of(function)
-
-    def refusal(code: str, message: str, settle: str) -> Refusal:
-        return Refusal(code=code, path=source.path, line=function.lineno, message=message, settle=settle)
-
+    if name in scope.bound and name not in scope.global_names | scope.nonlocal_names:
+        return scope
+    code, path, line = "unknown-definition", source.path, function.lineno
     if name in scope.global_names or name in scope.nonlocal_names:
         home = lookup(scope, name)
         word = "global" if name in scope.global_names else "nonlocal"
         owner = getattr(home.node, "name", "the module") if home is not None else "the module"
-        return refusal("not-local", f"{name} is {word} in {function.name}", f"rename it in {owner} instead")
-    if name in scope.bound:
-        return scope
-    inner = [each for each in _small_scopes(scope) if name in each.bound]
-    if len(inner) == 1:
-        return inner[0]
-    if inner:
-        message = f"{function.name} has {len(inner)} comprehensions or lambdas that bind {name}, each its own"
-        return refusal("ambiguous-definition", message, "give them different names by hand first")
+        return refusal("not-local", path, line, f"{name} is {word} in {function.name}", f"rename it in {owner} instead")
     near = ", ".join(sorted(scope.bound)[:5])
-    return refusal("unknown-definition", f"{function.name} binds no {name!r}", f"name one of its locals: {near}")
-
-
-def _small_scopes(scope: Scope) -> Iterator[Scope]:
-    for child in scope.children:
-        if child.kind in (ScopeKind.COMPREHENSION, ScopeKind.LAMBDA):
-            yield child
-            yield from _small_scopes(child)
+    inside = any(name in each.bound for each in scope.children)
+    where = ", only something inside of it does" if inside else ""
+    return refusal(code, path, line, f"{function.name} itself binds no {name!r}{where}", f"name one of: {near}")
 
 
 def _dynamic(source: Source, home: Scope, old: str) -> Iterator[Hazard]:

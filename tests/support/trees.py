@@ -6,6 +6,7 @@ same bytes, and planning the same step again on the result is refused or changes
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -38,17 +39,19 @@ def check(transform: Transform, step: Any, before: str, after: str, *, newline: 
     """Plan the step and compare the whole tree, byte for byte; then what every plan must keep to."""
     base = tree(before, newline)
     planned = transform.plan(base, step)
-    assert planned.refusals == (), planned.refusals
+    assert planned.refusals == (), "\n".join(map(str, planned.refusals))
     assert planned.files is not None
     expected = {**{path: base.read(path) for path in base.paths()}, **files_in(after, newline)}
     gone = [path for path, raw in expected.items() if raw == b"(gone)" + newline.encode()]
     for path in gone:
         del expected[path]
-    assert text_of(planned.files) == text_of(tree(expected))
+    got, want = text_of(planned.files), text_of(tree(expected))
+    assert got == want, "\n" + "\n".join(difflib.unified_diff(want.split("\n"), got.split("\n"), "wanted", "got", n=1))
     for path in planned.files.paths():
         if path.endswith(".py"):
             ast.parse(planned.files.read(path))
-    assert again(transform, step, planned.files) == {}
+    second = again(transform, step, planned.files)
+    assert second == {}, f"a second run changes {second}"
     return planned
 
 
