@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections import OrderedDict
+from typing import cast
 
 from msgspec import Struct, field
 
@@ -48,7 +49,14 @@ _cache: OrderedDict[tuple[str, str, bytes], FileFacts] = OrderedDict()
 
 
 def facts_of(files: FileSet, path: str) -> FileFacts:
-    """The facts of one file, kept by its content."""
+    """The facts of one file, kept by its content, and with this very set of files."""
+    known = cast("dict[str, FileFacts]", files.notes.setdefault("class_facts", {}))
+    if path not in known:
+        known[path] = _kept(files, path)
+    return known[path]
+
+
+def _kept(files: FileSet, path: str) -> FileFacts:
     modules = modules_of(files)
     raw = files.read(path)
     key = (path, modules.module_of(path), hashlib.blake2b(raw, digest_size=16).digest())

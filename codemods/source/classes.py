@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from msgspec import Struct
 
@@ -278,6 +279,9 @@ def _family(files: FileSet, key: ClassKey) -> frozenset[ClassKey]:
 
 def is_in_family(files: FileSet, key: ClassKey, other: ClassKey) -> bool:
     """Whether `other` is in `family(key)`; looks for subclasses only where the bases do not settle it."""
+    known = cast("dict[ClassKey, frozenset[ClassKey]]", files.notes.get("classes.family", {})).get(key)
+    if known is not None:
+        return other in known
     is_above_or_below = other in mro(files, key).classes or key in mro(files, other).classes
     return is_above_or_below or other in family(files, key)
 

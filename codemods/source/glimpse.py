@@ -6,15 +6,17 @@ the functions left out is not there, so it says nothing of the file as a whole."
 from __future__ import annotations
 
 import ast
+import copy
 from bisect import bisect_left
 from collections import OrderedDict
+from typing import TypeVar
 
 from codemods.source.files import FileSet
 from codemods.source.mentions import lines_of
 from codemods.source.parse import FUNCTIONS, Source, loaded, parse_tree
 from codemods.source.text import Text
 
-_KEEP_TREES = 2  # whole trees are large; these are for questions that follow each other
+_KEEP_TREES = 4  # whole trees are large; these are for questions that follow each other
 _KEEP = 48
 
 _trees: OrderedDict[tuple[str, bytes], tuple[Text, ast.Module]] = OrderedDict()
@@ -33,6 +35,8 @@ def light_tree(files: FileSet, path: str) -> tuple[Text, ast.Module]:
         _trees[key] = (text, parse_tree(path, text.body))
         while len(_trees) > _KEEP_TREES:
             _trees.popitem(last=False)
+    else:
+        _trees.move_to_end(key)
     return _trees[key]
 
 
@@ -45,9 +49,7 @@ def glimpse(files: FileSet, path: str, word: str) -> Source:
     found = _glimpses.get(key)
     if found is None:
         text, tree = light_tree(files, path)
-        _trees.pop(key[:2], None)  # it is cut up now
-        _prune(tree, lines_of(text, word))
-        found = _glimpses[key] = Source(path, key[1], tree=tree)
+        found = _glimpses[key] = Source(path, key[1], tree=_pruned(tree, lines_of(text, word)))
         while len(_glimpses) > _KEEP:
             _glimpses.popitem(last=False)
     else:
@@ -55,16 +57,28 @@ def glimpse(files: FileSet, path: str, word: str) -> Source:
     return found
 
 
-def _prune(tree: ast.Module, lines: list[int]) -> None:
-    stack: list[ast.AST] = list(tree.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, FUNCTIONS):
-            index = bisect_left(lines, node.lineno)
-            if index == len(lines) or lines[index] > (node.end_lineno or node.lineno):
-                last = node.body[-1]
-                node.body = [ast.copy_location(ast.Pass(), last)]
-        elif isinstance(node, ast.stmt):
-            stack.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
-        elif isinstance(node, ast.ExceptHandler) or type(node).__name__ == "match_case":
-            stack.extend(ast.iter_child_nodes(node))
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def _pruned(node: _Node, lines: list[int]) -> _Node:
+    """The node itself, or a copy in which functions without any of the lines have lost their bodies."""
+    if isinstance(node, FUNCTIONS):
+        index = bisect_left(lines, node.lineno)
+        if index < len(lines) and lines[index] <= (node.end_lineno or node.lineno):
+            return node
+        return _with(node, {"body": [ast.copy_location(ast.Pass(), node.body[-1])]})
+    changed: dict[str, list[ast.AST]] = {}
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            kept = [_pruned(each, lines) for each in block]
+            if any(new is not old for new, old in zip(kept, block, strict=True)):
+                changed[field] = kept
+    return _with(node, changed) if changed else node
+
+
+def _with(node: _Node, changed: dict[str, list[ast.AST]]) -> _Node:
+    made = copy.copy(node)
+    for field, block in changed.items():
+        setattr(made, field, block)
+    return made

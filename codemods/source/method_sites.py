@@ -12,7 +12,6 @@ from functools import cached_property
 
 from codemods.source import foreign
 from codemods.source.binder import table
-from codemods.source.class_facts import facts_of
 from codemods.source.classes import (
     ClassKey,
     class_at,
@@ -80,7 +79,6 @@ class _Search:
         module = modules_of(self.files).module_of(path)
         if all(self.is_elsewhere(module, each) for each in attributes(*light_tree(self.files, path), self.name)):
             return []
-        facts_of(self.files, path)  # from the tree at hand, before it is cut up
         source = glimpse(self.files, path, self.name)
         found = []
         for mention in attributes(source.text, source.tree, self.name):
