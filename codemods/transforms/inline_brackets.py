@@ -48,8 +48,9 @@ def is_free(above: ast.AST, place: ast.AST) -> bool:
     if isinstance(above, ast.comprehension):
         return False
     kinds = (
-        ast.keyword, ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.If, ast.While, ast.Assert,
-        ast.List, ast.Set, ast.Dict, ast.Tuple, ast.For, ast.Raise, ast.Delete,
+        ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.keyword, ast.Expr, ast.Assign, ast.AnnAssign,
+        ast.AugAssign, ast.Return, ast.If, ast.While, ast.Assert, ast.List, ast.Set, ast.Dict, ast.Tuple, ast.For,
+        ast.Raise, ast.Delete,
     )  # fmt: skip
     return isinstance(above, kinds)
 
@@ -58,9 +59,8 @@ def is_enclosed(above: ast.AST, place: ast.AST) -> bool:
     """Whether the place is inside brackets of the construct around it, where lines may break anywhere."""
     if isinstance(above, ast.Call):
         return place is not above.func
-    return isinstance(above, (ast.keyword, ast.List, ast.Set, ast.Dict)) or (
-        isinstance(above, ast.Subscript) and place is above.slice
-    )
+    displays = (ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    return isinstance(above, (ast.keyword, *displays)) or (isinstance(above, ast.Subscript) and place is above.slice)
 
 
 def is_whole(text: bytes) -> bool:

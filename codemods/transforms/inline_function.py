@@ -14,11 +14,11 @@ from codemods.schema.result import Finding, Phase
 from codemods.source.binder import table
 from codemods.source.callsites import CallSite, SiteKind, call_sites, node_at
 from codemods.source.files import FileSet
-from codemods.source.imports import Origin, imports_of, origin
+from codemods.source.imports import Import, Origin, imports_of, origin
 from codemods.source.kept_text import keep_printed
 from codemods.source.locate import Located, find, head_start, tail_end
 from codemods.source.modules import modules_of
-from codemods.source.parse import Source, load
+from codemods.source.parse import FUNCTIONS, Source, load
 from codemods.source.receivers import scope_at
 from codemods.source.splice import Edit, apply_edits
 from codemods.transforms.drop_imports import drop_unused, removal
@@ -252,6 +252,7 @@ class _Inlining:
                 if each.attribute == self.name and origin(self.files, each.module, each.attribute) == home
             ]
             edits, notes = removal(source, going)
+            edits = [_with_blanks(source, going, edit) for edit in edits]
             self.hazards.extend(notes)
             if path.endswith("/__init__.py"):
                 package = modules_of(files).module_of(path)
@@ -280,6 +281,24 @@ class _Inlining:
             files = dropped.files
             hazards.extend(dropped.hazards)
         return files, hazards
+
+
+def _with_blanks(source: Source, going: list[Import], edit: Edit) -> Edit:
+    """Blank lines that held an import apart at the top of a function go with it."""
+    is_first = any(
+        isinstance(above := source.parents[each.statement], FUNCTIONS) and above.body[0] is each.statement
+        for each in going
+        if edit.start <= source.start(each.statement) < edit.end
+    )
+    end = edit.end
+    while (
+        is_first
+        and not edit.text
+        and end < len(source.body)
+        and not source.text.line_text(source.text.line_of(end)).strip()
+    ):
+        end = source.text.line_end(end)
+    return Edit(edit.start, end, edit.text)
 
 
 def words(step: InlineMethod) -> Words:

@@ -87,20 +87,23 @@ class Steps:
 
     def _Attribute(self, node: ast.Attribute) -> Iterator[Event]:
         yield from self.of(node.value)
-        if not self.is_fixed(node):
+        head = _head(node)
+        is_member = head is not None and head is node.value and head.id[:1].isupper() and node.attr.isupper()
+        if not (is_member and self.is_fixed(node)):  # `Mode.DECODE` is a constant by everybody's convention
             yield self.step(Weight.READ, node)
 
     def is_fixed(self, node: ast.expr) -> bool:
-        """An attribute chain of a module-level name that is bound once: a function of a module, a method of a class."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        if not isinstance(node, ast.Name) or self.is_parameter(node):
+        """A chain of attributes that starts at a module-level name which is bound once."""
+        head = _head(node)
+        if head is None or self.is_parameter(head):
             return False
-        home = lookup(self.scope, node.id)
-        return home is not None and home.kind is ScopeKind.MODULE and is_stable(node, self.scope)
+        home = lookup(self.scope, head.id)
+        return home is not None and home.kind is ScopeKind.MODULE and is_stable(head, self.scope)
 
     def _Call(self, node: ast.Call) -> Iterator[Event]:
-        for part in [node.func, *node.args, *node.keywords]:
+        if not self.is_fixed(node.func):  # nobody gives a module or class another method in the middle of a call
+            yield from self.of(node.func)
+        for part in [*node.args, *node.keywords]:
             yield from self.of(part)
         yield self.step(Weight.ACT, node)
 
@@ -171,6 +174,13 @@ class Steps:
         for part in parts:
             yield from self.of(part)
         self.scope, self.conditional, self.repeated, self.deferred = before
+
+
+def _head(node: ast.expr) -> ast.Name | None:
+    """`a` of `a.b.c`; None when there is no name at the beginning."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
 
 
 def weight_of(source: Source, node: ast.expr, scope: Scope) -> Weight:

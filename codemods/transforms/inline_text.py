@@ -6,7 +6,6 @@ is kept, shifted to the place of the call. The result is parsed again and compar
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -17,6 +16,7 @@ from codemods.source.splice import Edit, apply_edits, frozen_spans
 from codemods.transforms.inline_body import Forwarder
 from codemods.transforms.inline_brackets import needs_brackets
 from codemods.transforms.inline_call import Argument, Bound
+from codemods.transforms.inline_expected import substituted
 from codemods.transforms.layout import argument_brackets, arguments_edit, exploded_lines, indent_unit
 
 
@@ -149,14 +149,17 @@ class Rendering:
         if any(not each.is_default for _, each in wanted[num_given:]):
             return None
         extra = [f"{word}={self.argument(each).decode()}" for word, each in wanted[num_given:]]
-        start, end = self.body.start(expression.func), self.body.end(expression.func)
-        callee = self._shifted(start, end)
+        callee = self._callee(expression)
         edits = arguments_edit(self.source, self.call, extra, callee.decode(), self.line_length)
         for word, each in wanted[:num_given]:
             edits.extend(self._keyword(word, each))
         if not self._fits(edits):
             return None
         return edits
+
+    def _callee(self, expression: ast.Call) -> bytes:
+        """What the body calls, with the brackets it stands in."""
+        return self._shifted(self.body.start(expression), argument_brackets(self.body, expression).open).rstrip()
 
     def _receiver(self) -> ast.expr | None:
         return self.call.func.value if isinstance(self.call.func, ast.Attribute) else None
@@ -236,7 +239,7 @@ class Rendering:
             text = self._shifted(self.body.start(part), self.body.end(part))
             if text.strip():
                 items.append(text.decode())
-        callee = self._shifted(self.body.start(expression.func), self.body.end(expression.func))
+        callee = self._callee(expression)
         if not items:
             return callee + b"()"
         indent = self.source.text.indent_at(self.source.start(self.call)).decode()
@@ -287,7 +290,12 @@ class Rendering:
             found = ast.parse(b"(" + text + b"\n)", mode="eval").body
         except (SyntaxError, ValueError):
             return False
-        expected = _Substituted(self).visit(copy.deepcopy(self.forwarder.expression))
+        texts: dict[tuple[int, int], list[tuple[str, bytes]]] = {}
+        for name in [self.forwarder.receiver, *(each.name for each in self.forwarder.parameters)]:
+            given = [(each.keyword, self.argument(each)) for each in self.bound.of(name)]
+            for use in self.forwarder.uses(name) if name else ():
+                texts[self.body.start(use), self.body.end(use)] = given
+        expected = substituted(self.body, self.forwarder.expression, texts, self.names)
         return ast.dump(found) == ast.dump(expected)
 
 
@@ -298,52 +306,3 @@ def _is_rest(node: ast.AST) -> bool:
 def covered(edit: Edit, others: Iterable[Edit]) -> bool:
     """Whether another edit replaces the text that this one changes."""
     return any(other.start <= edit.start and edit.end <= other.end and other.start < other.end for other in others)
-
-
-class _Substituted(ast.NodeTransformer):
-    """The tree that the new text should have."""
-
-    def __init__(self, rendering: Rendering) -> None:
-        self.rendering = rendering
-        body = rendering.body
-        self.uses = {
-            (body.start(use), body.end(use)): rendering.bound.of(name)
-            for name in [rendering.forwarder.receiver, *(each.name for each in rendering.forwarder.parameters)]
-            for use in (rendering.forwarder.uses(name) if name else ())
-        }
-
-    def _span(self, node: ast.AST) -> tuple[int, int]:
-        return self.rendering.body.start(node), self.rendering.body.end(node)
-
-    def _tree(self, each: Argument) -> ast.expr:
-        text = self.rendering.argument(each)
-        tree = ast.parse(b"f(" + text + b"\n)", mode="eval").body
-        assert isinstance(tree, ast.Call)
-        return tree.args[0]
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        arguments = self.uses.get(self._span(node))
-        if arguments is not None:
-            return self._tree(arguments[0])
-        return self._named(node)
-
-    def _named(self, node: ast.expr) -> ast.AST:
-        text = self.rendering.names.get(self._span(node))
-        return ast.parse(text, mode="eval").body if text is not None else node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        return self._named(node) if self._span(node) in self.rendering.names else self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        args: list[ast.expr] = []
-        for each in node.args:
-            stars = self.uses.get(self._span(each.value)) if isinstance(each, ast.Starred) else None
-            args.extend([self._tree(one) for one in stars] if stars is not None else [self.visit(each)])
-        keywords: list[ast.keyword] = []
-        for word in node.keywords:
-            rest = self.uses.get(self._span(word.value)) if word.arg is None else None
-            if rest is not None:
-                keywords.extend(ast.keyword(one.keyword or None, self._tree(one)) for one in rest)
-            else:
-                keywords.append(ast.keyword(word.arg, self.visit(word.value)))
-        return ast.Call(self.visit(node.func), args, keywords)
