@@ -15,10 +15,12 @@ def _words(text: str) -> frozenset[str]:
 
 # Bases people derive from, in modules that do nothing when they are imported.
 _IMPORTABLE = _words(
-    """abc argparse ast asyncio cmd codecs collections collections.abc concurrent.futures configparser contextlib
-    ctypes dataclasses datetime decimal enum fractions html.parser http.server io json logging logging.handlers
-    multiprocessing.managers numbers pathlib queue random selectors socketserver string threading types typing
-    unittest unittest.mock weakref"""
+    """abc argparse array ast asyncio calendar cmd code codecs collections collections.abc concurrent.futures
+    configparser contextlib csv ctypes dataclasses datetime decimal email.message enum fractions functools gettext html.parser
+    http.client http.server importlib.abc io itertools json json.decoder json.encoder logging logging.handlers
+    multiprocessing multiprocessing.managers multiprocessing.process numbers optparse pathlib pickle queue random sched
+    selectors shelve shlex socket socketserver ssl string subprocess tarfile tempfile threading traceback types typing
+    unittest unittest.case unittest.mock urllib.request warnings weakref xml.sax.handler zipfile"""
 )
 _MODULE = _words(
     """__init__ __call__ __repr__ __setattr__ __getattr__ __delattr__ __dir__ __setstate__ forward train eval to cuda
@@ -32,6 +34,10 @@ _LISTED = {
     "torch.nn.Module": _MODULE,
     "torch.nn.modules.module.Module": _MODULE,
     "torch.autograd.Function": _words("forward backward setup_context vmap jvp apply"),
+    "typing.NamedTuple": _words("_make _asdict _replace _fields _field_defaults count index"),
+    "typing.TypedDict": frozenset(dir(dict)),
+    "typing_extensions.TypedDict": frozenset(dir(dict)),
+    "msgspec.Struct": frozenset({"__post_init__", "__struct_fields__", "__struct_config__"}),
     "pydantic.BaseModel": _words("dict json copy model_dump model_validate model_copy schema validate"),
 }
 # Cheap to import: this list is consulted while somebody waits.

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
-from codemods.source.classes import ClassKey, class_at, declarers, names_of, overriders
+from codemods.source import foreign
+from codemods.source.classes import ClassKey, class_at, declarers, mro, names_of, overriders
 from codemods.source.files import FileSet
 from codemods.source.locate import Located
 from codemods.source.modules import modules_of
@@ -28,6 +29,14 @@ def dispatch_hazards(files: FileSet, located: Located) -> Iterator[Hazard]:
     if above:
         message = f"{key.qualname}.{name} stands in for that of {names_of(above)}, which would be called instead"
         yield hazard("U104", Severity.STOP, located.path, line, message, settle)
+    unknown = [each for each in mro(files, key).external if foreign.defines(each.name, name) is None]
+    if unknown and not above:
+        what = "come" if len(unknown) > 1 else "comes"
+        message = (
+            f"{names_of(unknown)} {what} from outside this tree, and may have a {name} that this one stands in for"
+        )
+        severity = Severity.NOTE if name.startswith("_") else Severity.STOP
+        yield hazard("U104", severity, located.path, line, message, settle)
     for each in overriders(files, key, name):
         at = class_at(files, each, name)
         path, where = (at[0].path, at[1].lineno) if at is not None else (located.path, line)

@@ -392,8 +392,6 @@ def go():
 """,
         """\
 # file: pkg/m.py
-from pkg.k import load
-
 LIMIT = 3
 # file: pkg/n.py
 import os.path
@@ -902,6 +900,42 @@ def test_refuses(name: str) -> None:
 
 
 STOPS = {
+    "may override what is not in the tree": (
+        "m:E.get",
+        lines(
+            "import somewhere",
+            "",
+            "",
+            "class E(somewhere.Base):",
+            "    def get(self, key):",
+            "        return self[key]",
+        ),
+        ["stop U104"],
+    ),
+    "a private name over an unknown base": (
+        "m:E._get",
+        lines(
+            "import somewhere",
+            "",
+            "",
+            "class E(somewhere.Base):",
+            "    def _get(self, key):",
+            "        return self[key]",
+        ),
+        ["note U104"],
+    ),
+    "overrides what a library calls": (
+        "m:E.run",
+        lines(
+            "from threading import Thread as T",
+            "",
+            "",
+            "class E(T):",
+            "    def run(self):",
+            "        return self.go()",
+        ),
+        ["stop U104"],
+    ),
     "overridden": (
         "m:A.m",
         lines(
