@@ -102,15 +102,36 @@ def _setters(files: FileSet, name: str) -> Iterator[ClassKey]:
         raw = files.read(path)
         module = modules_of(files).module_of(path)
         if sets_attribute(raw, word):
-            for mention in attributes(*light_tree(files, path), name):
-                if isinstance(mention.node.ctx, ast.Store) and _is_self(mention):
-                    yield ClassKey(module, mention.classes)
+            yield from (ClassKey(module, use.classes) for use in _uses(files, path, name) if use.is_self and use.is_set)
         if by_text.search(raw):
             for qualname in facts_of(files, path).classes:
                 key = ClassKey(module, qualname)
                 located = class_at(files, key, name)
                 if located is not None and assignments_in(*located, key, name):
                     yield key
+
+
+class _Use(Struct, frozen=True):
+    """One `.name` as far as the tree alone tells. is_plain: `self` is what it is in the whole method."""
+
+    classes: str
+    is_self: bool
+    is_plain: bool
+    is_set: bool
+
+
+def _uses(files: FileSet, path: str, name: str) -> tuple[_Use, ...]:
+    """The uses of a file, from one parse without scopes."""
+
+    def read() -> tuple[_Use, ...]:
+        found = []
+        for mention in attributes(*light_tree(files, path), name):
+            is_self = _is_self(mention)
+            is_set = isinstance(mention.node.ctx, ast.Store)
+            found.append(_Use(mention.classes, is_self, is_self and _is_plain_self(mention), is_set))
+        return tuple(found)
+
+    return memo(files, "attribute uses", (path, name), read)
 
 
 def _is_self(mention: Mention) -> bool:
@@ -163,13 +184,11 @@ class _Search:
     def is_elsewhere(self, path: str) -> bool:
         """Whether every use in a file is `self.name` of a class that has nothing to do with ours."""
         module = modules_of(self.files).module_of(path)
-        return all(
-            _is_self(mention) and _is_plain_self(mention) and self.of_self(module, mention) is None
-            for mention in attributes(*light_tree(self.files, path), self.name)
-        )
+        uses = _uses(self.files, path, self.name)
+        return all(use.is_plain and self.of_self(module, use.classes) is None for use in uses)
 
-    def of_self(self, module: str, mention: Mention) -> _Judgement | None:
-        return self.of_class(ClassKey(module, mention.classes), is_exact=False)
+    def of_self(self, module: str, classes: str) -> _Judgement | None:
+        return self.of_class(ClassKey(module, classes), is_exact=False)
 
     def patterns(self, source: Source) -> Iterator[AttributeSite]:
         for node in ast.walk(source.tree):
@@ -195,7 +214,7 @@ class _Search:
             is_ours = mention.classes and any(is_in_family(self.files, owner, around) for owner in self.owners)
             return (Sure.YES, "behind a class of the family") if is_ours else None
         if _is_self(mention) and _is_plain_self(mention):
-            return self.of_self(modules_of(self.files).module_of(source.path), mention)
+            return self.of_self(modules_of(self.files).module_of(source.path), mention.classes)
         what = receiver_type(self.files, source, receiver)
         if isinstance(what, ClassObject):
             return self.of_class(what.key, is_exact=what.is_exact)

@@ -107,8 +107,8 @@ class _Finder:
         module, qualname = targets[0]
         self.leaf = (qualname or module).rpartition(".")[2]
         self.is_module = not qualname
-        parts = [qualname.split(".") for _, qualname in targets]
-        self.owners = frozenset(names[-2] for names in parts if len(names) > 1)
+        paths = [f"{module}.{qualname}".strip(".").split(".") for module, qualname in targets]
+        self.owners = frozenset(names[-2] for names in paths if len(names) > 1)
         self.single = self.is_module and "." not in module
         self.full = {f"{module}.{qualname}".rstrip("."): (module, qualname) for module, qualname in targets}
 

@@ -20,6 +20,7 @@ from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import Role, ScopeKind, chain
 from codemods.source.splice import Edit
+from codemods.transforms.move_text import cut
 from codemods.transforms.redirect_via import Via, forwards
 from codemods.transforms.rename_fields import is_constructor_field
 from codemods.transforms.rename_report import Edits, hazard, refusal
@@ -36,6 +37,7 @@ class Dropping:
         self.files, self.via, self.old, self.is_wanted = files, via, old, is_wanted
         self.hazards: list[Hazard] = []
         self._going: list[tuple[Source, ast.stmt]] = []
+        self._is_property = False
         self._parts: list[tuple[Source, int, int]] = []
 
     # -- what stands in class bodies
@@ -61,6 +63,7 @@ class Dropping:
             if member.kind is not MemberKind.ACCESSOR and any(each.role is Role.LOAD for each in reads):
                 message = f"the body of {owner.name} reads {self.old} where there is no object yet"
                 yield refusal("U102", source.path, node.lineno, message, "give that value a name of its own first")
+            self._is_property = self._is_property or member.kind is MemberKind.ACCESSOR
             if self.is_wanted:
                 self._declared(source, member)
 
@@ -72,7 +75,7 @@ class Dropping:
 
     def takes(self, site: AttributeSite) -> bool:
         """Whether the place is an assignment in the class that goes away; it is then not redirected."""
-        if not self.is_wanted or site.access is not Access.WRITE or not self._is_own(site):
+        if not self.is_wanted or self._is_property or site.access is not Access.WRITE or not self._is_own(site):
             return False
         source, node = site.source, site.node
         statement = source.statement_of(node)
@@ -133,7 +136,13 @@ class Dropping:
         for source, start, end in self._parts:
             edits.add(source, [Edit(start, end, b"")])
         for source, statement in self._going:
-            edits.add(source, [_without(source, statement, [node for _, node in self._going])])
+            edits.forget(source.path, source.start(statement), source.end(statement))
+        going = [node for _, node in self._going]
+        by_path: dict[str, list[Edit]] = {}
+        for source, statement in self._going:
+            by_path.setdefault(source.path, []).append(_without(source, statement, going))
+        for path, found in by_path.items():
+            edits.add_to(path, _merged(found))
 
 
 def _is_pure(node: ast.expr) -> bool:
@@ -159,7 +168,22 @@ def _without(source: Source, statement: ast.stmt, going: list[ast.stmt]) -> Edit
         if rest.lstrip(b" \t").startswith(b";"):
             return Edit(first, stop + len(rest) - len(rest.lstrip(b" \t;")), b"")
         return Edit(first - (len(source.body[:first]) - len(source.body[:first].rstrip(b" \t;"))), stop, b"")
-    return Edit(start if isinstance(statement, FUNCTIONS) else text.line_start(first), end, b"")
+    return (
+        cut(source, start, end, statement)
+        if isinstance(statement, FUNCTIONS)
+        else Edit(text.line_start(first), end, b"")
+    )
+
+
+def _merged(edits: list[Edit]) -> list[Edit]:
+    """Neighbours may both take the blank lines between them."""
+    kept: list[Edit] = []
+    for edit in sorted(edits):
+        if kept and edit.start < kept[-1].end and not edit.text and not kept[-1].text:
+            edit = Edit(kept[-1].start, max(edit.end, kept[-1].end), b"")
+            kept.pop()
+        kept.append(edit)
+    return kept
 
 
 def _block(source: Source, statement: ast.stmt) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.attribute_sites import AttributeSite, bearers
-from codemods.source.classes import ClassKey, class_at, has_dynamic_lookup, mro
+from codemods.source.classes import ClassKey, class_at, defines, has_dynamic_lookup, mro
 from codemods.source.files import FileSet
 from codemods.source.locate import flattened
 from codemods.source.members import Assignment, has_unknown_bases, instance_attributes, members
@@ -61,7 +61,7 @@ class Via:
         having = bearers(self.files, self.head)
         for owner in self.owners:
             order = mro(self.files, owner).classes
-            is_there = any(each in having for each in order)
+            is_there = any(each in having or defines(self.files, each, self.head) for each in order)
             if not is_there and not has_dynamic_lookup(self.files, owner):
                 located = class_at(self.files, owner)
                 line = located[1].lineno if located is not None else 0
@@ -71,7 +71,8 @@ class Via:
         leaves = bearers(self.files, self.leaf)
         for kind in self.kinds:
             is_open = has_unknown_bases(self.files, kind) or has_dynamic_lookup(self.files, kind)
-            if not is_open and not any(each in leaves for each in mro(self.files, kind).classes):
+            order = mro(self.files, kind).classes
+            if not is_open and not any(each in leaves or defines(self.files, each, self.leaf) for each in order):
                 message = f"{kind.name}, which {self.path} is, has no {self.leaf}"
                 yield refusal("U102", self._path(kind), 0, message, f"give {kind.name} a {self.leaf} first")
 
@@ -116,7 +117,7 @@ def _may_be_none(assignment: Assignment) -> bool:
     value, annotation = assignment.value, assignment.annotation
     if isinstance(value, ast.Constant) and value.value is None:
         return True
-    text = ast.unparse(annotation) if annotation is not None else ""
+    text = ast.unparse(annotation).strip("'\"") if annotation is not None else ""
     return "Optional[" in text or text.endswith("| None") or text.startswith("None |")
 
 

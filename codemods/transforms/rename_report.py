@@ -70,6 +70,11 @@ class Edits:
         """Whether some edit changes text between the two offsets."""
         return any(edit.start < end and start < edit.end for edit in self._by_path.get(path, ()))
 
+    def forget(self, path: str, start: int, end: int) -> None:
+        """Leave out the edits inside of a text that goes as a whole."""
+        kept = {edit: None for edit in self.of(path) if not (start <= edit.start and edit.end <= end)}
+        self._by_path[path] = kept
+
     def new_raw(self, path: str) -> bytes:
         """The file's new bytes: Python text in its own encoding, a document byte for byte."""
         raw = self.files.read(path)

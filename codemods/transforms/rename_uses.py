@@ -12,7 +12,9 @@ from codemods.schema.hazards import Refusal
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.forward_refs import quoted_attributes
+from codemods.source.glimpse import glimpse
 from codemods.source.imports import Import, Origin, imports_of, origin, resolve_dotted
+from codemods.source.index import has_word
 from codemods.source.kept_text import keep_printed
 from codemods.source.mentions import attributes
 from codemods.source.modules import modules_of
@@ -51,7 +53,10 @@ class Uses:
         """What an importing file needs. Raises Unparsable."""
         if path not in self._known:
             self._pending.add(path)
-            self._known[path] = self._follow(load(self.files, path))
+            # Only who has the new name already can be in its way: else a glimpse of the file tells enough.
+            is_near = has_word(self.files.read(path), self.new.encode())
+            source = load(self.files, path) if is_near else glimpse(self.files, path, self.old)
+            self._known[path] = self._follow(source)
             self._pending.discard(path)
         return self._known[path]
 
