@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from codemods.plan.done import consumed_steps, is_done
 from codemods.plan.expand import Stage, stages_of
 from codemods.schema.config import Settings
@@ -79,7 +81,9 @@ def run_step(
                 commits.append(draft)
             at = done.files
     except PlanError as error:
-        refusals.append(_refusal(error, depends_on_refused=depends_on_refused))
+        refusals.append(_refusal(error))
+    if depends_on_refused:
+        refusals = [_may_come_from_above(refusal) for refusal in refusals]
     result = StepResult(
         number=number,
         do=step.do,
@@ -93,12 +97,17 @@ def run_step(
     return result, files if refusals else at
 
 
-def _refusal(error: UnmovedError, *, depends_on_refused: bool) -> Refusal:
-    """A step that names what is not there; it may be what a refused step would have made."""
-    settle = error.fix
-    if depends_on_refused:
-        settle += " (or settle the refused step above, if that would make it)"
-    return Refusal(code=error.code, path=error.path, line=error.line, message=error.message, settle=settle)
+def _refusal(error: UnmovedError) -> Refusal:
+    """A step that names what is not there."""
+    return Refusal(code=error.code, path=error.path, line=error.line, message=error.message, settle=error.fix)
+
+
+def _may_come_from_above(refusal: Refusal) -> Refusal:
+    """What is missing may be what a refused step would have made."""
+    if not refusal.code.startswith("unknown-"):
+        return refusal
+    settle = f"{refusal.settle.rstrip(': ')} (or settle the refused step above, if that would make it)"
+    return replace(refusal, settle=settle)
 
 
 def _draft(
