@@ -150,18 +150,18 @@ class Flow:
     @cached_property
     def unwritten(self) -> dict[int, Mask]:
         """Before each point: keys that some path has not touched yet, so that a read sees the value from outside."""
-        return self.forward([(self.graph.entry, self.everything)], self._still_unwritten)
+        return self.forward([(self.graph.entry, self.everything)], self.still_unwritten)
 
-    def _still_unwritten(self, point: Point, mask: Mask) -> Mask:
+    def still_unwritten(self, point: Point, mask: Mask) -> Mask:
         is_write = point.kind in (Kind.WRITE, Kind.DELETE) and not point.late
         return mask & ~self.bit[point.key] if is_write else mask
 
     @cached_property
     def unbound(self) -> dict[int, Mask]:
         """Before each point: keys that have no value on some path."""
-        return self.forward([(self.graph.entry, self.everything & ~self.bound)], self._still_unbound)
+        return self.forward([(self.graph.entry, self.everything & ~self.bound)], self.still_unbound)
 
-    def _still_unbound(self, point: Point, mask: Mask) -> Mask:
+    def still_unbound(self, point: Point, mask: Mask) -> Mask:
         if not point.key or point.late or point.kind is Kind.READ:
             return mask
         return mask & ~self.bit[point.key] if point.kind is Kind.WRITE else mask | self.bit[point.key]
@@ -189,7 +189,7 @@ class Flow:
         return self._written_at(Kind.END, Kind.RETURN)
 
     def _written_at(self, *kinds: Kind) -> frozenset[str]:
-        state = self.forward([(self.graph.entry, self.everything)], self._still_unbound)
+        state = self.forward([(self.graph.entry, self.everything)], self.still_unbound)
         missing = 0
         reached = False
         for point in self.points:
@@ -274,7 +274,7 @@ class Flow:
         if any(point.late for point in exposed):
             before |= set(self._after([point for point in exposed if point.late]))
         found = (point for point in self.points if point.number in before and not point.late)
-        return _places((point for point in found if point.risk is not Risk.RAISE), least)
+        return places((point for point in found if point.risk is not Risk.RAISE), least)
 
     def risks_after_write(self, key: str, least: Risk = Risk.CALL) -> list[Place]:
         """Where, after some write of the key, other code may run or something may be raised."""
@@ -284,7 +284,7 @@ class Flow:
             if point.kind in (Kind.WRITE, Kind.DELETE) and point.key == key and point.number in self.unwritten
         ]
         behind = self._after(written)
-        return _places((point for point in self.points if point.number in behind and not point.late), least)
+        return places((point for point in self.points if point.number in behind and not point.late), least)
 
     def _after(self, points: list[Point]) -> set[int]:
         found: set[int] = set()
@@ -305,7 +305,7 @@ class Flow:
         return found
 
 
-def _places(points: Iterable[Point], least: Risk) -> list[Place]:
+def places(points: Iterable[Point], least: Risk) -> list[Place]:
     found = {id(point.node): point for point in points if point.risk >= least and hasattr(point.node, "lineno")}
     ordered = sorted(found.values(), key=lambda point: _position(point.node))
     return [Place(point.node, point.node.lineno, point.risk) for point in ordered]  # type: ignore[attr-defined]

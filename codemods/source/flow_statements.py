@@ -115,6 +115,7 @@ class StatementFlow(ExpressionFlow):
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
+            self.emit(Kind.STEP, statement)
             self.expression(statement)
 
     def _Return(self, node: ast.Return) -> None:
