@@ -16,11 +16,12 @@ def _words(text: str) -> frozenset[str]:
 # Bases people derive from, in modules that do nothing when they are imported.
 _IMPORTABLE = _words(
     """abc argparse array ast asyncio calendar cmd code codecs collections collections.abc concurrent.futures
-    configparser contextlib csv ctypes dataclasses datetime decimal email.message enum fractions functools gettext html.parser
-    http.client http.server importlib.abc io itertools json json.decoder json.encoder logging logging.handlers
-    multiprocessing multiprocessing.managers multiprocessing.process numbers optparse pathlib pickle queue random sched
-    selectors shelve shlex socket socketserver ssl string subprocess tarfile tempfile threading traceback types typing
-    unittest unittest.case unittest.mock urllib.request warnings weakref xml.sax.handler zipfile"""
+    configparser contextlib csv ctypes dataclasses datetime decimal email.message enum fractions functools
+    gettext html.parser http.client http.server importlib.abc io itertools json json.decoder json.encoder
+    logging logging.handlers multiprocessing multiprocessing.managers multiprocessing.process numbers optparse
+    pathlib pickle queue random sched selectors shelve shlex socket socketserver ssl string subprocess tarfile
+    tempfile threading traceback types typing unittest unittest.case unittest.mock urllib.request warnings
+    weakref xml.sax.handler zipfile"""
 )
 _MODULE = _words(
     """__init__ __call__ __repr__ __setattr__ __getattr__ __delattr__ __dir__ __setstate__ forward train eval to cuda
