@@ -8,7 +8,7 @@ from codemods.schema.plan import ExtractMethod, InlineMethod, Move, Plan, Rename
 from codemods.schema.progress import Silent
 from codemods.schema.result import PlanResult
 from codemods.source.files import FileSet
-from tests.support.trees import text, tree
+from tests.support.keyword_trees import text, tree
 
 RUNNER = """
     import os

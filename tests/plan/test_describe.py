@@ -10,7 +10,7 @@ from codemods.schema.config import Settings
 from codemods.schema.plan import ExtractMethod
 from codemods.schema.refs import DefRef
 from codemods.source.files import FileSet
-from tests.support.trees import tree
+from tests.support.keyword_trees import tree
 
 
 def sources() -> FileSet:
