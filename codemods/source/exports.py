@@ -55,8 +55,10 @@ def has_exports(source: Source) -> bool:
     return bool(_containers(source))
 
 
-def add_export(source: Source, name: str) -> list[Edit]:
-    """`name` at the end of the first list of `__all__`; nothing when the module has none, or lists it already."""
+def add_export(source: Source, name: str, *, line_length: int = 88) -> list[Edit]:
+    """`name` in the first list of `__all__`: in its place when the list is sorted, else at the end.
+
+    Nothing when the module has no such list, or lists the name already."""
     containers = _containers(source)
     if not containers or any(export.name == name for export in exports_of(source)):
         return []
@@ -65,15 +67,57 @@ def add_export(source: Source, name: str) -> list[Edit]:
     if not close:
         return []
     quote = "'" if container.elts and source.segment(container.elts[-1]).startswith(b"'") else '"'
-    text = f"{quote}{name}{quote}"
+    text = f"{quote}{name}{quote}".encode()
     if not container.elts:
-        return [Edit(close, close, text.encode() + (b"," if isinstance(container, ast.Tuple) else b""))]
+        return [Edit(close, close, text + (b"," if isinstance(container, ast.Tuple) else b""))]
+    before = _successor(container, name)
+    if container.lineno == container.end_lineno:
+        line = source.text.line_text(container.lineno)
+        if len(line.decode()) + len(text) + 2 > line_length and b"#" not in line and isinstance(container, ast.List):
+            return [_exploded(source, container, text, before)]
+        if before is not None:
+            return [Edit(source.start(before), source.start(before), text + b", ")]
+        return [Edit(source.end(container.elts[-1]), source.end(container.elts[-1]), b", " + text)]
+    return [_own_line(source, container, text, before, close)]
+
+
+def _successor(container: ast.List | ast.Tuple, name: str) -> ast.expr | None:
+    """The entry that a new name stands before, when all are texts in order."""
+    names = [each.value for each in container.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    if len(names) < len(container.elts) or len(names) < 2 or names != sorted(names):
+        return None
+    return next((each for each, other in zip(container.elts, names, strict=True) if other > name), None)
+
+
+def _exploded(source: Source, container: ast.List | ast.Tuple, text: bytes, before: ast.expr | None) -> Edit:
+    """A list that gets too long for its line, one name a line."""
+    entries = [source.segment(each) for each in container.elts]
+    at = container.elts.index(before) if before is not None else len(entries)
+    entries.insert(at, text)
+    newline = source.text.newline
+    indent = source.text.indent_at(source.start(container))
+    lines = b"".join(indent + b"    " + entry + b"," + newline for entry in entries)
+    return Edit(source.start(container) + 1, source.end(container) - 1, newline + lines + indent)
+
+
+def _own_line(
+    source: Source, container: ast.List | ast.Tuple, text: bytes, before: ast.expr | None, close: int
+) -> Edit:
+    newline = source.text.newline
+    if before is not None:
+        at = source.text.line_start(source.start(before))
+        indent = source.text.indent_at(at)
+        if not source.body[at : source.start(before)].strip():
+            return Edit(at, at, indent + text + b"," + newline)
+        return Edit(source.start(before), source.start(before), text + b", ")
     last = container.elts[-1]
     after = source.end(last)
-    if container.lineno == container.end_lineno:
-        return [Edit(after, after, f", {text}".encode())]
     tail = source.body[after:close]
-    comma = b"" if tail.lstrip().startswith(b",") else b","
-    at = after + tail.index(b",") + 1 if not comma else after
+    has_comma = tail.lstrip().startswith(b",")
     indent = source.text.indent_at(source.start(last))
-    return [Edit(at, at, comma + source.text.newline + indent + text.encode() + (b"," if not comma else b""))]
+    if not has_comma:
+        return Edit(after, after, b"," + newline + indent + text)
+    if b"\n" not in tail and b"\r" not in tail:
+        return Edit(after, after, b", " + text)
+    at = source.text.line_end(after)
+    return Edit(at, at, indent + text + b"," + newline)

@@ -1,44 +1,66 @@
 """Where a new import goes in a file, and what it looks like beside its neighbours. Text only; whether an import is
-needed, and which, is decided by transforms/adjust_imports.py."""
+needed, and which, is decided by transforms/adjust_imports.py; names that join a statement are import_merge.py's."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from msgspec import Struct
 
-from codemods.source.locate import is_shebang
-from codemods.source.parse import Source
+from codemods.source.locate import header_end, tail_end
+from codemods.source.parse import DEFINITIONS, Source
 from codemods.source.splice import Edit, with_newline
 
-_NAME = re.compile(rb"[^\W\d]\w*")
+Statement = ast.Import | ast.ImportFrom
+Owns = Callable[[str], bool]  # whether a top-level name is a package or module of the tree
+
+_BLANKS = re.compile(rb"(?:[ \t]*(?:\r\n|\n|\r))*")
+_EXCUSED = re.compile(rb"#\s*noqa:[\s\w,]*\bE402\b")
 
 
 class Line(Struct, frozen=True, order=True):
     """One import to add: `from module import name as alias`, or `import module as alias` when name is empty.
 
-    `module` is written as it stands (with its dots when relative)."""
+    `module` is written as it stands (with its dots when relative). mark: a comment for the line (`noqa: F401`)."""
 
     module: str
     name: str = ""
     alias: str = ""
+    mark: str = ""
 
     def text(self) -> str:
         end = f" as {self.alias}" if self.alias else ""
         return f"from {self.module} import {self.name}{end}" if self.name else f"import {self.module}{end}"
 
+    @property
+    def one(self) -> str:
+        return f"{self.name} as {self.alias}" if self.alias else self.name
 
-def leading_imports(source: Source) -> list[ast.Import | ast.ImportFrom]:
+
+def leading_imports(source: Source) -> list[Statement]:
     """The import statements at the top of a file: after the docstring, up to the first other statement."""
-    found: list[ast.Import | ast.ImportFrom] = []
+    blocks = import_blocks(source)
+    return blocks[0] if blocks else []
+
+
+def import_blocks(source: Source) -> list[list[Statement]]:
+    """The module-level imports, in runs without another statement between; the first one is the leading block (it is
+    empty when the file begins with something else)."""
+    blocks: list[list[Statement]] = [[]]
+    is_new = False
     for index, statement in enumerate(source.tree.body):
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            found.append(statement)
+            if is_new:
+                blocks.append([])
+            blocks[-1].append(statement)
+            is_new = False
         elif not (index == 0 and _is_docstring(statement)):
-            break
-    return found
+            is_new = True
+    return blocks
 
 
 def future_imports(source: Source) -> list[ast.ImportFrom]:
@@ -59,222 +81,201 @@ def _is_docstring(statement: ast.stmt) -> bool:
     )
 
 
-def add_lines(source: Source, lines: list[Line], *, line_length: int, own: str) -> list[Edit]:
-    """Edits that add the imports at the top of the file: into a statement that is there, else as new lines in order.
-
-    own: the top-level package the file belongs to, whose imports stand apart from third parties'."""
-    edits: list[Edit] = []
-    fresh: list[Line] = []
-    merged: dict[ast.ImportFrom, list[Line]] = {}
-    for line in sorted(set(lines), key=lambda line: _sort_key(line.module, bool(line.name))):
-        home = _mergeable(source, line)
-        if home is None:
-            fresh.append(line)
-        else:
-            merged.setdefault(home, []).append(line)
-    for statement, additions in merged.items():
-        edits.append(_merge(source, statement, additions, line_length))
-    edits.extend(_insert(source, _grouped(fresh, line_length), own))
-    return edits
+# -- order
 
 
-def _grouped(lines: list[Line], line_length: int) -> list[tuple[Line, str]]:
-    """One statement for all plain names that come from one module."""
-    out: list[tuple[Line, str]] = []
-    by_module: dict[str, list[Line]] = {}
-    for line in lines:
-        if line.name:
-            by_module.setdefault(line.module, []).append(line)
-        else:
-            out.append((line, line.text()))
-    for module, group in by_module.items():
-        names = sorted({_one(line) for line in group}, key=_name_key)
-        text = f"from {module} import {', '.join(names)}"
-        if len(text) > line_length:
-            text = f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
-        out.append((group[0], text))
-    return sorted(out, key=lambda pair: _sort_key(pair[0].module, bool(pair[0].name)))
-
-
-def _one(line: Line) -> str:
-    return f"{line.name} as {line.alias}" if line.alias else line.name
-
-
-def section(module: str, own: str = "") -> int:
-    """0 for __future__, 1 for the standard library, 2 for third parties, 3 for the own top-level package, 4 relative."""
+def section(module: str, owns: Owns) -> int:
+    """0 for __future__, 1 the standard library, 2 third parties, 3 the tree's own packages and modules, 4 relative."""
     if module.startswith("."):
         return 4
     top = module.partition(".")[0]
-    if top == own:
-        return 3
-    return 0 if top == "__future__" else 1 if top in sys.stdlib_module_names else 2
+    if top == "__future__":
+        return 0
+    return 3 if owns(top) else 1 if top in sys.stdlib_module_names else 2
 
 
-def _sort_key(module: str, is_from: bool) -> tuple[int, bool, str]:
-    return section(module), is_from, module.lower()
+def sort_key(module: str, is_from: bool) -> tuple[bool, str]:
+    """Inside a section: plain imports first, then by module, more dots first, without regard to case."""
+    name = module.lstrip(".")
+    dots = len(module) - len(name)
+    return is_from, "." * dots + ("_" if dots else "") + name.lower()
 
 
-def _name_key(name: str) -> tuple[int, str]:
+def module_of(node: Statement) -> str:
+    """The module as the statement writes it, dots included."""
+    return "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else node.names[0].name
+
+
+def _key_of(node: Statement) -> tuple[bool, str]:
+    return sort_key(module_of(node), isinstance(node, ast.ImportFrom))
+
+
+def top_name(module: str) -> str:
+    return "." if module.startswith(".") else module.partition(".")[0]
+
+
+# -- which block
+
+
+def block_for(source: Source, line: Line, owns: Owns, needed_at: int) -> list[Statement]:
+    """The run of imports that a new one joins: the leading one, unless its package is imported in a later one only.
+
+    That one must still stand above the first need; the path may be set up in between."""
+    leading, *rest = import_blocks(source)
+    later = [block for block in rest if tail_end(source, block[-1]) <= needed_at]
+
+    def first(is_like: Callable[[str], bool]) -> list[Statement] | None:
+        blocks = [_ordinary(leading), *later]
+        found = next((block for block in blocks if any(is_like(module_of(node)) for node in block)), None)
+        return leading if found == blocks[0] else found
+
+    found = first(lambda module: module == line.module)
+    if found is None and section(line.module, owns) > 1:
+        found = first(lambda module: top_name(module) == top_name(line.module))
+    return leading if found is None else found
+
+
+def _ordinary(block: list[Statement]) -> list[Statement]:
+    return [node for node in block if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
+
+
+# -- new statements
+
+
+def insertions(source: Source, wanted: Mapping[Line, int], *, line_length: int, owns: Owns) -> list[Edit]:
+    """Edits that add the imports as statements of their own. wanted: each with the offset that first needs it."""
+    first: dict[int, list[tuple[Line, str]]] = {}
+    edits: list[Edit] = []
+    for line, text, needed_at in _statements(wanted, line_length, owns):
+        block = _ordinary(block_for(source, line, owns, needed_at))
+        if not block:
+            first.setdefault(section(line.module, owns), []).append((line, text))
+            continue
+        offset, before, after = _place(source, block, line, owns)
+        text += _excuse(source, block)
+        edits.append(Edit(offset, offset, with_newline(f"{before}{text}\n{after}".encode(), source.text.newline)))
+    if first:
+        groups = ["".join(f"{text}\n" for _, text in first[key]) for key in sorted(first)]
+        edits.append(_first_imports(source, "\n".join(groups).encode()))
+    return edits
+
+
+def _statements(wanted: Mapping[Line, int], line_length: int, owns: Owns) -> list[tuple[Line, str, int]]:
+    """One statement for all plain names that come from one module, in order."""
+    groups: dict[tuple[str, str, str], list[Line]] = {}
+    for line in sorted(wanted):
+        key = (line.module, "", line.mark) if line.name else (line.module, line.alias or "import", line.mark)
+        groups.setdefault(key, []).append(line)
+    found = []
+    for group in groups.values():
+        head = group[0]
+        text = from_statement(head.module, [line.one for line in group], head.mark, line_length)
+        found.append(
+            (head, text if head.name else _marked(head.text(), head.mark), min(wanted[each] for each in group))
+        )
+    return sorted(
+        found, key=lambda each: (section(each[0].module, owns), *sort_key(each[0].module, bool(each[0].name)))
+    )
+
+
+def _marked(text: str, mark: str) -> str:
+    return f"{text}  # {mark}" if mark else text
+
+
+def from_statement(module: str, names: list[str], mark: str, line_length: int, *, in_order: bool = False) -> str:
+    """`from module import a, b`, in brackets with one name a line where that is too long."""
+    names = names if in_order else sorted(set(names), key=name_key)
+    text = _marked(f"from {module} import {', '.join(names)}", mark)
+    if len(text) <= line_length or (mark and len(names) == 1):
+        return text
+    return _marked(f"from {module} import (", mark) + "\n" + "".join(f"    {name},\n" for name in names) + ")"
+
+
+def name_key(name: str) -> tuple[int, str]:
     """CONSTANTS, Classes, functions: the order of isort and ruff."""
     plain = name.partition(" ")[0]
     kind = 0 if plain.isupper() and len(plain) > 1 else 1 if plain[:1].isupper() else 2
     return kind, plain
 
 
-def _mergeable(source: Source, line: Line) -> ast.ImportFrom | None:
-    """A top-level `from module import …` in the leading block that can take one more name as it is laid out."""
-    if not line.name:
-        return None
-    for statement in leading_imports(source):
-        if not isinstance(statement, ast.ImportFrom) or written_module(statement) != line.module:
-            continue
-        text = source.segment(statement)
-        tail = source.body[source.end(statement) : source.text.line_end(source.end(statement) - 1)]
-        multi = statement.lineno != statement.end_lineno
-        shares_line = b";" in tail or _starts_mid_line(source, statement)
-        if shares_line or b"\\" in text or any(alias.name == "*" for alias in statement.names):
-            continue
-        if multi and not _one_per_line(statement):
-            continue
-        if not multi and (b"#" in tail or (b"(" in text and b"#" in text)):
-            continue
-        return statement
-    return None
+def _excuse(source: Source, block: list[Statement]) -> str:
+    """The mark that imports below other code carry in this file."""
+    if block[0] in leading_imports(source):
+        return ""
+    lines = [source.text.line_text(node.lineno) for node in block]
+    return "  # noqa: E402" if all(_EXCUSED.search(line) for line in lines) else ""
 
 
-def written_module(statement: ast.ImportFrom) -> str:
-    """The module as the statement writes it, dots included."""
-    return "." * statement.level + (statement.module or "")
-
-
-def _starts_mid_line(source: Source, statement: ast.stmt) -> bool:
-    start = source.start(statement)
-    return bool(source.body[source.text.line_start(start) : start].strip())
-
-
-def _one_per_line(statement: ast.ImportFrom) -> bool:
-    lines = [alias.lineno for alias in statement.names]
-    return len(set(lines)) == len(lines) and statement.lineno not in lines and statement.end_lineno not in lines
-
-
-def _merge(source: Source, statement: ast.ImportFrom, additions: list[Line], line_length: int) -> Edit:
-    names = [_one(line) for line in additions]
-    newline = source.text.newline
-    if statement.lineno != statement.end_lineno:
-        return _merge_lines(source, statement, names, newline)
-    present = [source.segment(alias).decode() for alias in statement.names]
-    merged = _in_order(present, names)
-    start = source.start(statement)
-    text = f"from {written_module(statement)} import {', '.join(merged)}"
-    if b"(" in source.segment(statement):
-        text = f"from {written_module(statement)} import ({', '.join(merged)})"
-    if len(text) > line_length:
-        text = f"from {written_module(statement)} import (\n" + "".join(f"    {name},\n" for name in merged) + ")"
-    return Edit(start, source.end(statement), with_newline(text.encode(), newline))
-
-
-def _in_order(present: list[str], names: list[str]) -> list[str]:
-    """New names go where they belong when the list is sorted (one way or the other), else to its end."""
-    fresh = [name for name in names if name not in present]
-    for key in (_name_key, str.lower, str):
-        if sorted(present, key=key) == present:
-            return sorted([*present, *fresh], key=key)
-    return [*present, *fresh]
-
-
-def _merge_lines(source: Source, statement: ast.ImportFrom, names: list[str], newline: bytes) -> Edit:
-    present = [source.segment(alias).decode() for alias in statement.names]
-    merged = _in_order(present, names)
-    last = statement.names[-1]
-    indent = source.text.indent_at(source.start(last))
-    start = source.text.line_start(source.start(statement.names[0]))
-    end = source.text.line_end(source.end(last))
-    lines = {
-        text: source.body[source.text.line_start(source.start(alias)) : source.text.line_end(source.end(alias))]
-        for text, alias in zip(present, statement.names, strict=True)
-    }
-    # comment lines between the names stay with the name below them
-    at = start
-    for text, alias in zip(present, statement.names, strict=True):
-        own = source.text.line_start(source.start(alias))
-        lines[text] = source.body[at:own] + lines[text]
-        at = source.text.line_end(source.end(alias))
-    after = source.end(last)
-    rest = source.body[after : source.text.line_end(after)]
-    if not rest.lstrip().startswith(b","):
-        tail = lines[present[-1]]
-        cut = len(tail) - len(rest)
-        lines[present[-1]] = tail[:cut] + b"," + rest
-    fresh = {name: indent + name.encode() + b"," + newline for name in merged if name not in lines}
-    return Edit(start, end, b"".join({**lines, **fresh}[name] for name in merged))
-
-
-def _insert(source: Source, grouped: list[tuple[Line, str]], own: str) -> list[Edit]:
-    if not grouped:
-        return []
-    newline = source.text.newline
-    leading = leading_imports(source)
-    ordinary = [node for node in leading if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
-    if not ordinary:
-        sections: dict[int, list[str]] = {}
-        for line, text in grouped:
-            sections.setdefault(section(line.module, own), []).append(f"{text}\n")
-        block = "\n".join("".join(sections[key]) for key in sorted(sections)).encode()
-        return [_first_import(source, block, newline)]
-    edits = []
-    for line, text in grouped:
-        offset, before, after = _place(source, ordinary, line, own)
-        edits.append(Edit(offset, offset, with_newline(f"{before}{text}\n{after}".encode(), newline)))
-    return edits
-
-
-def _place(source: Source, ordinary: list[ast.Import | ast.ImportFrom], line: Line, own: str) -> tuple[int, str, str]:
+def _place(source: Source, block: list[Statement], line: Line, owns: Owns) -> tuple[int, str, str]:
     """Offset for a new line among the imports, and blank lines that go before and after it."""
-    key = _sort_key(line.module, bool(line.name))
-    first_module = {node: _module_of(node) for node in ordinary}
-    alike = [node for node in ordinary if _same_group(first_module[node], line.module, own)]
+    key, own_section = sort_key(line.module, bool(line.name)), section(line.module, owns)
+    tops = [node for node in block if top_name(module_of(node)) == top_name(line.module)]
+    alike = [node for node in block if section(module_of(node), owns) == own_section]
     if alike:
-        for node in alike:
-            if _sort_key(first_module[node], isinstance(node, ast.ImportFrom)) > key:
-                return _before(source, node), "", ""
-        return _after(source, alike[-1]), "", ""
-    later = [node for node in ordinary if section(first_module[node], own) > section(line.module, own)]
-    earlier = [node for node in ordinary if section(first_module[node], own) <= section(line.module, own)]
+        keys = [_key_of(node) for node in alike]
+        if keys == sorted(keys):
+            return _sorted_place(source, alike, key)
+        by_module = [(key[1], key[0]) for key in keys]
+        if by_module == sorted(by_module):
+            return _sorted_place(source, alike, key, by_module=True)
+        same_kind = [node for node in tops if isinstance(node, ast.ImportFrom) == bool(line.name)]
+        return tail_end(source, (same_kind or tops or alike)[-1]), "", ""
+    gap = "\n" if _has_gaps(source, block, owns) else ""
+    earlier = [node for node in block if section(module_of(node), owns) < own_section]
     if earlier:
-        return _after(source, earlier[-1]), "\n", ""
-    return _before(source, later[0]), "", "\n"
+        at = tail_end(source, earlier[-1])
+        after = gap if earlier[-1] is not block[-1] and not _is_blank_at(source, at) else ""
+        return at, gap, after
+    return _before(source, block[0]), "", gap
 
 
-def _module_of(node: ast.Import | ast.ImportFrom) -> str:
-    return written_module(node) if isinstance(node, ast.ImportFrom) else node.names[0].name
+def _sorted_place(
+    source: Source, alike: list[Statement], key: tuple[bool, str], *, by_module: bool = False
+) -> tuple[int, str, str]:
+    def order(each: tuple[bool, str]) -> tuple[object, ...]:
+        return (each[1], each[0]) if by_module else each
+
+    for node in alike:
+        if order(_key_of(node)) > order(key):
+            return _before(source, node), "", ""
+    return tail_end(source, alike[-1]), "", ""
 
 
-def _same_group(module: str, other: str, own: str) -> bool:
-    """Same section; within third party and own code, the same top-level package when such a neighbour exists."""
-    if section(module, own) != section(other, own):
-        return False
-    return section(module, own) != 2 or module.partition(".")[0] == other.partition(".")[0]
+def _has_gaps(source: Source, block: list[Statement], owns: Owns) -> bool:
+    """Whether blank lines part the sections here; so it is assumed where the block has only one."""
+    parted = False
+    pairs = 0
+    for first, second in pairwise(block):
+        if section(module_of(first), owns) != section(module_of(second), owns):
+            pairs += 1
+            parted = parted or _is_blank_at(source, tail_end(source, first))
+    return parted or not pairs
+
+
+def _is_blank_at(source: Source, at: int) -> bool:
+    return not source.body[at : source.text.line_end(at)].strip()
 
 
 def _before(source: Source, node: ast.stmt) -> int:
-    """Offset of the line of an import, above the comments that stand directly over it."""
+    """Offset of the line of an import, above the comments that stand directly over it (but below the file's header)."""
     start = source.text.line_start(source.start(node))
-    while start > 0:
+    floor = header_end(source)
+    while start > floor:
         above = source.text.line_start(start - 1)
-        if not source.body[above:start].startswith(b"#") or is_shebang(source, above):
+        line = source.body[above:start]
+        if not line.startswith(b"#") and line.strip() != b"\\":
             break
         start = above
     return start
 
 
-def _after(source: Source, node: ast.stmt) -> int:
-    return source.text.line_end(source.end(node) - 1)
+# -- the first import of a file
 
 
 def top_offset(source: Source) -> int:
     """Where the first ordinary import of a file goes: after cookie, comments, docstring and `__future__`."""
     above = _head_statement(source)
-    return _after_header(source) if above is None else _after(source, above)
+    return header_end(source) if above is None else tail_end(source, above)
 
 
 def _head_statement(source: Source) -> ast.stmt | None:
@@ -284,31 +285,22 @@ def _head_statement(source: Source) -> ast.stmt | None:
     return source.tree.body[0] if source.tree.body and _is_docstring(source.tree.body[0]) else None
 
 
-def _first_import(source: Source, text: bytes, newline: bytes) -> Edit:
-    """The first ordinary imports of a file."""
-    body, offset = source.body, top_offset(source)
-    if _head_statement(source) is not None:
-        glue = b"" if body[:offset].endswith((b"\n", b"\r")) else b"\n"
-        rest = body[offset:]
-        tail = b"" if not rest.strip() or rest.lstrip(b" \t").startswith((b"\n", b"\r")) else b"\n"
-        return Edit(offset, offset, with_newline(glue + b"\n" + text + tail, newline))
-    tail = b"" if not body[offset:].strip() or body[offset : offset + 1] in (b"\n", b"\r") else b"\n\n"
-    return Edit(offset, offset, with_newline(text + tail, newline))
+def _first_imports(source: Source, text: bytes) -> Edit:
+    """The first ordinary imports of a file, with the blank lines that set them apart."""
+    offset = top_offset(source)
+    above, rest = source.body[:offset], source.body[offset:]
+    num_blank = _BLANKS.match(rest).group().count(source.text.newline)  # type: ignore[union-attr]
+    glue = b"" if not above or above.endswith((b"\n", b"\r")) else b"\n"
+    is_apart = bool(above) and (_head_statement(source) is not None or num_blank > 0 or not rest.strip())
+    below = max(0, _num_below(source) - num_blank) if rest.strip() else 0
+    whole = glue + b"\n" * is_apart + text + b"\n" * below
+    return Edit(offset, offset, with_newline(whole, source.text.newline))
 
 
-def _after_header(source: Source) -> int:
-    """Offset after the comment block at the top when a blank line ends it; else after shebang and cookie."""
-    text, offset, line = source.text, 0, 1
-    while line <= len(text.line_starts) and text.line_text(line).startswith(b"#"):
-        offset = text.line_end(text.line_starts[line - 1])
-        line += 1
-    is_block = line <= len(text.line_starts) and not text.line_text(line).strip() and offset < len(source.body)
-    if offset and is_block:
-        return text.line_end(text.line_starts[line - 1])
-    if offset and not source.tree.body:
-        return offset
-    offset, line = 0, 1
-    while line <= 2 and is_shebang(source, text.line_starts[line - 1]):
-        offset = text.line_end(text.line_starts[line - 1])
-        line += 1
-    return offset
+def _num_below(source: Source) -> int:
+    """Blank lines between the imports and what comes next: two above a definition, else one."""
+    for statement in source.tree.body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) or _is_docstring(statement):
+            continue
+        return 2 if isinstance(statement, DEFINITIONS) else 1
+    return 1

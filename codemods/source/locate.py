@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 
 from msgspec import Struct
 
@@ -12,6 +13,12 @@ from codemods.schema.refs import DefRef
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Definition, Function, Source, load
+
+_STEERS = re.compile(rb"#!|#.*?coding[:=]")
+_HEADER = re.compile(
+    rb"#[-\s*]*(copyright|\(c\)|licen[cs]e|spdx|type: *ignore|mypy:|pyright:|flake8|ruff|pylint|isort|vim?:)",
+    re.IGNORECASE,
+)
 
 
 class UnknownModule(PlanError):
@@ -162,26 +169,70 @@ def head_start(source: Source, node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
     first = min([source.start(node), *(source.start(decorator) - 1 for decorator in decorators)])
     text = source.text
-    start = text.line_start(first)
     indent = text.indent_at(first)
-    while start > 0:
+    start = _above_joined(source, text.line_start(first))
+    floor = header_end(source)
+    while start > floor:
         above = text.line_start(start - 1)
-        line = source.body[above:start]
-        is_own_comment = line.startswith(indent + b"#")
-        continues = above > 0 and source.body[:above].rstrip(b"\r\n").endswith(b"\\")
-        if not is_own_comment or continues or is_shebang(source, above):
-            return start
+        is_own_comment = source.body[above:start].startswith(indent + b"#")
+        continues = source.body[:above].rstrip(b"\r\n").endswith(b"\\")
+        if not is_own_comment or continues:
+            break
         start = above
     return start
 
 
-def is_shebang(source: Source, at: int) -> bool:
-    """The first two lines may steer the interpreter (shebang, encoding); they never belong to a definition."""
-    line = source.text.line_of(at)
-    text = source.text.line_text(line)
-    return (line == 1 and text.startswith(b"#!")) or (line <= 2 and b"coding" in text)
+def header_end(source: Source) -> int:
+    """Offset after the comments that belong to the file as a whole: shebang, encoding, licence, pragmas.
+
+    A block of comments at the top is that when a blank line ends it or when it says so; else the first statement's."""
+    text, at, steering = source.text, 0, 0
+    says_so = False
+    for number, start in enumerate(text.line_starts, 1):
+        line = text.line_text(number)
+        if not line.startswith(b"#"):
+            break
+        at = text.line_end(start)
+        steering = at if steering == start and number <= 2 and _STEERS.match(line) else steering
+        says_so = says_so or (not _STEERS.match(line) and bool(_HEADER.match(line)))
+    rest = source.body[at:]
+    is_apart = not rest or rest.lstrip(b" \t\x0c").startswith((b"\n", b"\r"))
+    return at if says_so or is_apart else steering
 
 
 def tail_end(source: Source, node: ast.stmt) -> int:
-    """Offset after the newline that ends a definition (with the comment that shares its last line)."""
-    return source.text.line_end(max(source.start(node), source.end(node) - 1))
+    """Offset after the newline that ends a definition (with the comment that shares its last line).
+
+    A backslash behind the last token joins the next physical line to this logical one: it belongs here too."""
+    at = source.end(node)
+    end = source.text.line_end(max(source.start(node), at - 1))
+    while end < len(source.body) and _is_joined(source.body[at:end]):
+        at, end = end, source.text.line_end(end)
+    return end
+
+
+def _is_joined(tail: bytes) -> bool:
+    """Whether a line whose rest this is goes on in the next one."""
+    return tail.rstrip(b"\r\n").endswith(b"\\") and b"#" not in tail
+
+
+def _above_joined(source: Source, start: int) -> int:
+    """Lines that hold only a backslash belong to the statement below them."""
+    while start > 0:
+        above = source.text.line_start(start - 1)
+        if source.body[above:start].strip() != b"\\":
+            break
+        start = above
+    return start
+
+
+def shares_line(source: Source, node: ast.stmt) -> bool:
+    """Whether another statement stands on one of the physical lines of this one (`a = 1; b = 2`, `if x: a = 1`)."""
+    text, body = source.text, source.body
+    decorators = getattr(node, "decorator_list", [])
+    first = min([source.start(node), *(source.start(decorator) - 1 for decorator in decorators)])
+    start = _above_joined(source, text.line_start(first))
+    if body[text.line_start(first) : first].strip() or body[:start].rstrip(b"\r\n").endswith(b"\\"):
+        return True
+    tail = body[source.end(node) : text.line_end(max(first, source.end(node) - 1))]
+    return not re.match(rb"[ \t\x0c]*(;[ \t\x0c]*)?(#|\\?[\r\n]|\Z)", tail)

@@ -13,12 +13,15 @@ from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.import_graph import cycle
-from codemods.source.import_layout import Line, add_lines, leading_imports
-from codemods.source.imports import Import, imports_of, origin
+from codemods.source.import_layout import Line
+from codemods.source.import_merge import add_lines
+from codemods.source.imports import Import, Origin, imports_of, origin
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.scopes import BUILTINS, Scope, ScopeKind, chain, lookup
-from codemods.source.splice import Edit, with_newline
+from codemods.source.splice import Edit
+from codemods.source.star_imports import star_bringing
+from codemods.transforms.local_imports import local_edit, scope_at
 
 
 class Brought(Struct, frozen=True):
@@ -43,12 +46,16 @@ def bring(files: FileSet, source: Source, origin_module: str, name: str, *, styl
 class Importer:
     """Collects what one file needs, so that several needs share statements. `edits()` at the end."""
 
-    def __init__(self, files: FileSet, source: Source, *, taken: set[str] | None = None) -> None:
+    def __init__(
+        self, files: FileSet, source: Source, *, taken: set[str] | None = None, like: Source | None = None
+    ) -> None:
         self.files, self.source = files, source
         self.modules = modules_of(files)
         self.scopes = table(source)
         self.taken = set(taken or ())  # names that code to be added binds itself
-        self._lines: list[Line] = []
+        self.like = like  # whose relative or absolute imports are followed where this file has none of its own package
+        self.replaced: list[Import] = []  # for type checkers only; a real import takes their place and they may go
+        self._wanted: dict[Line, int] = {}
         self._local: dict[Function, list[Line]] = {}
         self._given: dict[tuple[str, str, str], str] = {}
         self._leaves_module: set[str] = set()
@@ -74,43 +81,53 @@ class Importer:
         own = self.modules.module_of(self.source.path)
         if module == own and name:
             return self._own_name(name, scope)
-        found = self._present(module, name, style, scope, prefer)
+        if style == "module" and name and not self._is_attribute(module):
+            style = "name"  # the package binds something else under the module's name
+        found = self.present(module, name, style, at, prefer)
         if found:
             return Brought(text=found)
         function = self._function_at(at)
         key = (module, name, style)
-        is_circular = lazy or self._is_circular(module)
-        if is_circular and not (at is None or function is not None):
+        is_local = lazy or self.is_circular(module)
+        if is_local and not (at is None or function is not None):
             where = self.source.text.line_of(at)
             return Brought(text=self._spell(module, name, style, ""), hazards=(self._cycle_hazard(module, where),))
-        if not is_circular and key in self._given and lookup(scope, self._given[key]) in (None, self.scopes.module):
+        if not is_local and key in self._given and lookup(scope, self._given[key]) in (None, self.scopes.module):
+            self._keep_above(module, name, style, at)
             return Brought(text=self._spell(module, name, style, self._given[key]))
         line, local = self._line(module, name, style, scope, prefer)
         text = self._spell(module, name, style, local)
-        if not is_circular:
-            self._lines.append(line)
+        if not is_local:
+            self.add(line, at)
             self._given[key] = local
-            self.taken.add(local)
+            self.replaced.extend(each for each in self._type_only(local, module, name, style))
             return Brought(text=text)
         if function is None:
             return Brought(text=text, local_line=line.text())
         self._local.setdefault(function, []).append(line)
         return Brought(text=text)
 
+    def add(self, line: Line, at: int | None = None) -> None:
+        """An import that is wanted as it stands. at: the code that needs it."""
+        where = len(self.source.body) if at is None else at
+        self._wanted[line] = min(where, self._wanted.get(line, where))
+        self.taken.add(line.alias or line.name or line.module.partition(".")[0])
+
     def edits(self) -> list[Edit]:
         """All edits, to be applied together with those that use the names."""
-        own = self.modules.module_of(self.source.path).partition(".")[0]
-        found = add_lines(self.source, self._lines, line_length=self.files.line_length, own=own)
+        found = add_lines(self.source, self._wanted, line_length=self.files.line_length, owns=self.owns)
         for function, lines in self._local.items():
-            offset, indent = body_start(self.source, function)
-            text = b"".join(indent + line.text().encode() + b"\n" for line in sorted(set(lines)))
-            found.append(Edit(offset, offset, with_newline(text + b"\n", self.source.text.newline)))
+            found.append(local_edit(self.source, function, [line.text() for line in sorted(set(lines))]))
         return found
 
     @property
     def lines(self) -> list[Line]:
         """The module-level imports that were found necessary."""
-        return list(self._lines)
+        return list(self._wanted)
+
+    def owns(self, top: str) -> bool:
+        """Whether a top-level name is a package or module of the tree."""
+        return self.modules.path_of(top) is not None or self.modules.is_package_directory(top)
 
     # -- what is there
 
@@ -141,10 +158,12 @@ class Importer:
         )
         return Brought(text=name, hazards=(hazard,))
 
-    def _present(self, module: str, name: str, style: str, scope: Scope, prefer: str) -> str:
+    def present(self, module: str, name: str, style: str, at: int | None, prefer: str = "") -> str:
+        """How an import that is there names the thing at an offset; "" when none does."""
+        scope = self._scope_at(at)
         wanted = origin(self.files, module, name)
         for found in imports_of(self.files, self.source):
-            if found.attribute == "*" or not self._is_visible(found, scope):
+            if found.attribute == "*" or not self._is_visible(found, scope, at):
                 continue
             if style == "name" and found.attribute:
                 leaf = found.attribute
@@ -168,19 +187,21 @@ class Importer:
             return found.name if found.alias.asname else found.module
         return ""
 
-    def _is_visible(self, found: Import, scope: Scope) -> bool:
+    def _is_visible(self, found: Import, scope: Scope, at: int | None) -> bool:
         if found.guards or found.name in self._leaves_module:
             return False
         home = lookup(scope, found.name)
         if home is not found.scope or len(found.scope.bound[found.name]) > 1:
             return False
+        is_above = at is None or self.source.end(found.statement) <= at
         if found.scope.kind is ScopeKind.MODULE:
-            return found.statement in leading_imports(self.source)
-        return found.scope.kind is ScopeKind.FUNCTION and found.statement in getattr(found.scope.node, "body", [])
+            return is_above
+        return is_above and found.scope.kind is ScopeKind.FUNCTION
 
     # -- what is added
 
-    def _is_circular(self, module: str) -> bool:
+    def is_circular(self, module: str) -> bool:
+        """Whether a module-level import of the module would close a cycle that is not there yet."""
         target = self.modules.path_of(module)
         if target is None or target == self.source.path:
             return False
@@ -188,6 +209,23 @@ class Importer:
         if any(self.modules.path_of(found.module, near=self.source.path) == target for found in plain):
             return False
         return bool(cycle(self.files, self.source.path, target))
+
+    def _is_attribute(self, module: str) -> bool:
+        """Whether `from package import module` gives the module."""
+        package, _, leaf = module.rpartition(".")
+        return not package or origin(self.files, package, leaf) in (
+            Origin(module, ""),
+            Origin(package, leaf, is_external=True),
+        )
+
+    def _keep_above(self, module: str, name: str, style: str, at: int | None) -> None:
+        """An import that was found necessary before may be needed further up now."""
+        if at is None:
+            return
+        local = self._given[module, name, style]
+        for line in self._wanted:
+            if local in (line.alias, line.name, line.module):
+                self._wanted[line] = min(self._wanted[line], at)
 
     def _line(self, module: str, name: str, style: str, scope: Scope, prefer: str) -> tuple[Line, str]:
         leaf = name if style == "name" else module.rpartition(".")[2]
@@ -201,31 +239,36 @@ class Importer:
         package = module.rpartition(".")[0]
         return (Line(self.written(package), leaf, alias) if package else Line(module, "", alias)), local
 
-    def add(self, line: Line) -> None:
-        """An import that is wanted as it stands."""
-        self._lines.append(line)
-        self.taken.add(line.alias or line.name or line.module.partition(".")[0])
-
     def written(self, module: str) -> str:
         """How an import in this file spells the module."""
         return (
             relative_to(self.modules.package_of(self.source.path), module) if self.writes_relative(module) else module
         )
 
+    def written_within(self, module: str) -> str:
+        """As a relative import in this file spells the module, where they share a package."""
+        package = self.modules.package_of(self.source.path)
+        shares = bool(package) and package.partition(".")[0] == module.partition(".")[0]
+        return relative_to(package, module) if shares else module
+
     def writes_relative(self, module: str) -> bool:
         """Whether this file would name the module relatively: all its imports of its own package are relative."""
-        own = self.modules.package_of(self.source.path)
-        top = own.partition(".")[0]
+        top = self.modules.package_of(self.source.path).partition(".")[0]
         if not top or module.partition(".")[0] != top:
             return False
-        statements = [found.statement for found in imports_of(self.files, self.source) if found.at_module_level]
+        style = self._style(self.source, top)
+        return (style if style is not None or self.like is None else self._style(self.like, top)) is True
+
+    def _style(self, source: Source, top: str) -> bool | None:
+        """True where all imports of the package are relative, None where there are none."""
+        statements = [found.statement for found in imports_of(self.files, source) if found.at_module_level]
         relative = any(isinstance(node, ast.ImportFrom) and node.level for node in statements)
         absolute = any(
             (isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] == top)
             or (isinstance(node, ast.Import) and node.names[0].name.partition(".")[0] == top)
             for node in statements
         )
-        return relative and not absolute
+        return None if not relative and not absolute else relative and not absolute
 
     def _is_free(self, local: str, scope: Scope, module: str, name: str, style: str) -> bool:
         """Whether the name can be bound at module level without capturing, or being captured by, anything."""
@@ -239,18 +282,22 @@ class Importer:
         if local in self._leaves_module:
             return True
         if local in self.scopes.module.bound:
-            return self._is_same_type_only(local, module, name, style)
+            return bool(self._type_only(local, module, name, style))
+        if star_bringing(self.files, self.source, local):
+            return False
         return not any(
             each.role.value == "load" and self.scopes.resolve(each) is None for each in self.scopes.named(local)
         )
 
-    def _is_same_type_only(self, local: str, module: str, name: str, style: str) -> bool:
-        """Bound only under TYPE_CHECKING, to the very thing that is wanted: a real import may stand beside it."""
-        found = [each for each in imports_of(self.files, self.source) if each.name == local]
+    def _type_only(self, local: str, module: str, name: str, style: str) -> list[Import]:
+        """What binds the name, when that is only imports of the very thing for type checkers: a real one replaces
+        them."""
+        found = [each for each in imports_of(self.files, self.source) if each.name == local and each.at_module_level]
         wanted = origin(self.files, module, name if style == "name" else "")
-        return len(found) == len(self.scopes.module.bound[local]) and all(
+        is_same = len(found) == len(self.scopes.module.bound.get(local, [])) and all(
             each.type_checking_only and origin(self.files, each.module, each.attribute) == wanted for each in found
         )
+        return found if is_same else []
 
     def _spell(self, module: str, name: str, style: str, local: str) -> str:
         local = local or (name if style == "name" else module.rpartition(".")[2])
@@ -278,47 +325,3 @@ def relative_to(package: str, module: str) -> str:
     inside, target = package.split("."), module.split(".")
     shared = len(posixpath.commonprefix([inside, target]))
     return "." * (len(inside) - shared + 1) + ".".join(target[shared:])
-
-
-def scope_at(source: Source, at: int) -> Scope:
-    """The innermost scope whose body holds the offset; a decorator or default belongs to the scope around."""
-    scopes = table(source)
-    current = scopes.module
-    while True:
-        inner = [child for child in current.children if _holds(source, child, at)]
-        if not inner:
-            return current
-        current = inner[0]
-
-
-def _holds(source: Source, scope: Scope, at: int) -> bool:
-    node = scope.node
-    if scope.kind in (ScopeKind.FUNCTION, ScopeKind.CLASS):
-        body = node.body  # type: ignore[attr-defined]
-        return source.text.line_start(source.start(body[0])) <= at < source.end(node) or _on_one_line(source, node, at)
-    return source.start(node) <= at < source.end(node)
-
-
-def _on_one_line(source: Source, node: ast.AST, at: int) -> bool:
-    return source.start(node.body[0]) <= at < source.end(node)  # type: ignore[attr-defined]
-
-
-def body_start(source: Source, function: Function) -> tuple[int, bytes]:
-    """Offset of the line of the first statement after the docstring, the comments above it, and its indent."""
-    body = function.body
-    has_docstring = (
-        isinstance(body[0], ast.Expr)
-        and isinstance(body[0].value, ast.Constant)
-        and isinstance(body[0].value.value, str)
-        and len(body) > 1
-    )
-    first = body[1] if has_docstring else body[0]
-    anchor = source.start(first)
-    start = source.text.line_start(anchor)
-    floor = source.end(body[0]) if has_docstring else source.start(function)
-    while source.text.line_start(start - 1) > floor:
-        above = source.text.line_start(start - 1)
-        if not source.body[above:start].lstrip().startswith(b"#"):
-            break
-        start = above
-    return start, source.text.indent_at(anchor)

@@ -1,11 +1,10 @@
-"""Which imports of a file can go once a definition has left it, and the edits that take them out.
+"""Which imports of a file can go once a definition has left it.
 
 An import stays when anything still reads it: the file, another file through this module, a string, a star import; when
 it is a probe, one arm of several, a fixture or marked as a re-export; when only it makes a module with effects run."""
 
 from __future__ import annotations
 
-import ast
 import posixpath
 import re
 import sys
@@ -16,14 +15,21 @@ from msgspec import Struct
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
+from codemods.source.import_effects import has_effects
 from codemods.source.imports import Import, imports_of
 from codemods.source.modules import Modules, modules_of
-from codemods.source.parse import FUNCTIONS, Source, load
+from codemods.source.names_in_text import names_in_text
+from codemods.source.parse import Source, load
 from codemods.source.readers import reader_through
-from codemods.source.scopes import Role
-from codemods.source.splice import Edit, apply_edits
+from codemods.source.scopes import Role, Scope, chain
+from codemods.source.splice import apply_edits
+from codemods.transforms.import_removal import removal
 
-_MARKED = re.compile(rb"#.*(noqa|pylint|re-?export|isort: *skip)", re.IGNORECASE)
+__all__ = ["Dropped", "ImportKey", "drop_named", "drop_unused", "import_key", "removal"]
+
+_MARKED = re.compile(
+    rb"#.*(noqa(?!:)|noqa:[^#]*\bF4|unused-import|re-?export|isort: *skip|\bkeep\b|side.?effect|regist)", re.IGNORECASE
+)
 
 
 class Dropped(Struct, frozen=True):
@@ -32,6 +38,33 @@ class Dropped(Struct, frozen=True):
     files: FileSet
     hazards: tuple[Hazard, ...] = ()
     dropped: tuple[str, ...] = ()
+
+
+class ImportKey(Struct, frozen=True):
+    """One import of a file, found again after other edits: the functions and classes around it, and what it says."""
+
+    around: tuple[str, ...]
+    module: str
+    attribute: str
+    name: str
+    for_types: bool = False
+
+
+def import_key(found: Import) -> ImportKey:
+    """The key of an import."""
+    return ImportKey(_around(found.scope), found.module, found.attribute, found.name, found.type_checking_only)
+
+
+def _around(scope: Scope) -> tuple[str, ...]:
+    return tuple(getattr(each.node, "name", "") for each in chain(scope))
+
+
+def drop_named(files: FileSet, path: str, keys: Iterable[ImportKey]) -> Dropped:
+    """Remove the imports that the keys name, whatever reads them."""
+    source = load(files, path)
+    wanted = set(keys)
+    going = [found for found in imports_of(files, source) if import_key(found) in wanted]
+    return _without(files, source, going, [])
 
 
 def drop_unused(files: FileSet, path: str, names: Iterable[str], *, drop_effects: bool = False) -> Dropped:
@@ -55,12 +88,20 @@ def drop_unused(files: FileSet, path: str, names: Iterable[str], *, drop_effects
             hazards.append(_kept(source, found, "U109", why))
         else:
             going.append(found)
+    dropped = _without(files, source, going, hazards)
+    if any(each.type_checking_only for each in going):
+        rest = drop_unused(dropped.files, path, ("TYPE_CHECKING", "typing"))
+        return Dropped(rest.files, (*dropped.hazards, *rest.hazards), (*dropped.dropped, *rest.dropped))
+    return dropped
+
+
+def _without(files: FileSet, source: Source, going: list[Import], hazards: list[Hazard]) -> Dropped:
     if not going:
         return Dropped(files, tuple(hazards))
     edits, lost = removal(source, going)
-    hazards.extend(lost)
     body = apply_edits(source.body, edits)
-    return Dropped(files.write(path, source.text.encode(body)), tuple(hazards), tuple(each.name for each in going))
+    changed = files.write(source.path, source.text.encode(body))
+    return Dropped(changed, (*hazards, *lost), tuple(each.name for each in going))
 
 
 def _kept(source: Source, found: Import, code: str, message: str) -> Hazard:
@@ -75,11 +116,11 @@ def _kept(source: Source, found: Import, code: str, message: str) -> Hazard:
 
 
 def _removable(files: FileSet, source: Source, name: str) -> Import | None:
-    """The one plain import of a name that nothing in its own file reads; None when it has to stay."""
+    """The one import of a name that nothing in its own file reads; None when it has to stay."""
     module = table(source).module
     bound = module.bound.get(name, [])
     found = [each for each in imports_of(files, source) if each.name == name and each.at_module_level]
-    if len(found) != 1 or len(bound) != 1 or not found[0].is_plain:
+    if len(found) != 1 or len(bound) != 1 or found[0].guards not in ((), ("type-checking",)):
         return None  # bound in several arms or by a probe: one group, all stay
     only = found[0]
     if posixpath.basename(source.path).startswith(("__init__.", "conftest.")):
@@ -99,37 +140,19 @@ def _is_read(source: Source, name: str) -> bool:
     for occurrence in scopes.named(name):
         if occurrence.role is not Role.IMPORT and scopes.resolve(occurrence) is scopes.module:
             return True
-    return name in _named_by_text(source)
-
-
-def _named_by_text(source: Source) -> frozenset[str]:
-    """Names that strings spell (__all__, globals()["name"]) and, in tests, that a parameter asks a fixture for."""
-    kept = source.notes.get("named by text")
-    if not isinstance(kept, frozenset):
-        found: set[str] = set()
-        is_test = _is_test(source.path)
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
-            elif is_test and isinstance(node, FUNCTIONS):
-                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                found.update(argument.arg for argument in arguments)
-        kept = source.notes["named by text"] = frozenset(found)
-    return kept
-
-
-def _is_test(path: str) -> bool:
-    base = posixpath.basename(path)
-    return base.startswith("test_") or base.endswith("_test.py") or "tests/" in path or "test/" in path
+    return name in names_in_text(source)
 
 
 def _runs_only_here(files: FileSet, source: Source, found: Import, going: list[Import]) -> bool:
     """Whether dropping the import could leave its module unimported although importing it may do something."""
-    if found.module.partition(".")[0] in sys.stdlib_module_names:
-        return False
     modules = modules_of(files)
-    gone = {each.alias for each in (*going, found)}
     wanted = _loaded_by(modules, source.path, found)
+    paths = [modules.path_of(name, near=source.path) for name in wanted]
+    if found.type_checking_only or (found.module.partition(".")[0] in sys.stdlib_module_names and not any(paths)):
+        return False
+    if any(paths) and not any(path is not None and has_effects(files, path) for path in paths):
+        return False
+    gone = {each.alias for each in (*going, found)}
     staying = [each for each in imports_of(files, source) if each.is_plain and each.alias not in gone]
     for other in staying:
         loaded = _loaded_by(modules, source.path, other)
@@ -156,79 +179,3 @@ def _loaded_by(modules: Modules, path: str, found: Import) -> set[str]:
     if found.attribute and modules.path_of(f"{found.module}.{found.attribute}", near=path):
         names.add(f"{found.module}.{found.attribute}")
     return names
-
-
-def removal(source: Source, going: list[Import]) -> tuple[list[Edit], list[Hazard]]:
-    """Edits that take the names out of their statements, and a note for each comment that goes with them."""
-    by_statement: dict[ast.Import | ast.ImportFrom, set[ast.alias]] = {}
-    for found in going:
-        by_statement.setdefault(found.statement, set()).add(found.alias)
-    edits: list[Edit] = []
-    hazards: list[Hazard] = []
-    for statement, aliases in by_statement.items():
-        is_whole = len(aliases) == len(statement.names)
-        edit = _whole(source, statement) if is_whole else _some(source, statement, aliases)
-        removed = source.body[edit.start : edit.end]
-        comments = [
-            line for line in removed.splitlines() if b"#" in line and line.split(b"#")[1].strip() not in edit.text
-        ]
-        for line in comments:
-            comment = line[line.index(b"#") :].decode("utf-8", "replace")
-            hazards.append(
-                Hazard(
-                    code="U109",
-                    severity=Severity.NOTE,
-                    path=source.path,
-                    line=statement.lineno,
-                    message=f"the comment {comment!r} goes with the import it stood on",
-                    settle="move the comment by hand if it still says something",
-                )
-            )
-        edits.append(edit)
-    return edits, hazards
-
-
-def _whole(source: Source, statement: ast.stmt) -> Edit:
-    text = source.text
-    start, end = text.line_start(source.start(statement)), text.line_end(source.end(statement) - 1)
-    before = source.body[start : source.start(statement)]
-    after = source.body[source.end(statement) : end]
-    if before.strip() or after.lstrip().startswith(b";"):  # shares its line with another statement
-        tail = source.end(statement)
-        while source.body[tail : tail + 1] in (b" ", b"\t", b";"):
-            tail += 1
-        is_last = source.body[tail : tail + 1] in (b"", b"\n", b"\r", b"#")
-        head = source.start(statement)
-        if is_last and before.strip():
-            head -= len(before) - len(before.rstrip(b" \t;"))
-        return Edit(head, source.end(statement) if is_last else tail, b"")
-    first_blank = start
-    while first_blank > 0 and not source.body[text.line_start(first_blank - 1) : first_blank].strip():
-        first_blank = text.line_start(first_blank - 1)
-    next_is_blank = not source.body[end : text.line_end(end)].strip() if end < len(source.body) else True
-    if next_is_blank and first_blank == 0:
-        while end < len(source.body) and not source.body[end : text.line_end(end)].strip():
-            end = text.line_end(end)
-    return Edit(first_blank if next_is_blank else start, end, b"")
-
-
-def _some(source: Source, statement: ast.Import | ast.ImportFrom, aliases: set[ast.alias]) -> Edit:
-    """Names out of a list: whole lines where each name has its own, else the list up to the neighbour."""
-    text = source.text
-    kept = [alias for alias in statement.names if alias not in aliases]
-    lines = [alias.lineno for alias in statement.names]
-    if statement.lineno != statement.end_lineno and len(set(lines)) == len(lines) and statement.lineno not in lines:
-        start, end = text.line_start(source.start(statement.names[0])), text.line_end(source.end(statement.names[-1]))
-        out = bytearray()
-        at = start
-        for alias in statement.names:
-            after = text.line_end(source.end(alias) - 1)
-            if alias in aliases:
-                own = text.line_start(source.start(alias))
-                out += source.body[at:own]  # comment lines above the name stay
-            else:
-                out += source.body[at:after]
-            at = after
-        return Edit(start, end, bytes(out) + source.body[at:end])
-    first, last = source.start(statement.names[0]), source.end(statement.names[-1])
-    return Edit(first, last, b", ".join(source.segment(alias) for alias in kept))

@@ -1,21 +1,26 @@
-"""The text of one definition on its way: cut as bytes, its qualifier and `@staticmethod` gone, one indentation less."""
+"""The text of one definition on its way: cut as bytes, its qualifier and `@staticmethod` gone, one indentation less.
+
+Relative imports in it are written for the new place. What may differ besides is listed in `Changes`."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from codemods.schema.refs import DefRef
 from codemods.source.binder import table
-from codemods.source.files import FileSet
+from codemods.source.imports import Import
 from codemods.source.locate import Located, head_start, tail_end
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.scopes import ScopeKind
 from codemods.source.splice import Edit, apply_edits, indent_edits
-from codemods.transforms.adjust_imports import body_start
-from codemods.transforms.layout import indent_unit
 from codemods.transforms.layout import parameter_brackets as brackets_of
+from codemods.transforms.local_imports import line_above, local_edit
+
+_FROM = re.compile(rb"from\b[\s\\]*(\.(?:[\s\\]*\.)*(?:[\s\\]*(?!import\b)\w[\w.]*)?|\w[\w.]*)[\s\\]*import\b")
 
 
 class Piece(Struct, frozen=True, kw_only=True, eq=False):
@@ -36,16 +41,29 @@ class Piece(Struct, frozen=True, kw_only=True, eq=False):
         return isinstance(self.node, (ast.Assign, ast.AnnAssign))
 
 
+class Changes(Struct, frozen=True, kw_only=True, eq=False):
+    """What may differ in the text of a piece besides its indentation. own: `A.f` inside `f` itself, by the offset of
+    `A`. renames: module-level names spelled otherwise there. local_lines: imports at the top of the body. placed:
+    imports above statements of the body. modules: how relative imports in the body are written in the new file.
+    types: type parameters of the class around that the function declares itself now."""
+
+    own: Mapping[int, Edit] = {}
+    renames: Mapping[str, str] = {}
+    local_lines: tuple[str, ...] = ()
+    placed: tuple[tuple[ast.stmt, str], ...] = ()
+    modules: Mapping[ast.ImportFrom, str] = {}
+    types: tuple[str, ...] = ()
+
+
 def piece_of(located: Located, *, is_carried: bool) -> Piece:
-    """The span of a located definition."""
+    """The span of a located definition; a closing `# fmt: on` under it belongs to an opening one above it."""
     source = located.source
-    return Piece(
-        ref=located.ref,
-        node=located.node,
-        start=head_start(source, located.node),
-        end=tail_end(source, located.node),
-        is_carried=is_carried,
-    )
+    start, end = head_start(source, located.node), tail_end(source, located.node)
+    head = source.body[start : source.start(located.node)]
+    following = source.body[end : source.text.line_end(end)]
+    if re.search(rb"#\s*(fmt: *off|yapf: *disable)", head) and re.match(rb"\s*#\s*(fmt: *on|yapf: *enable)", following):
+        end = source.text.line_end(end)
+    return Piece(ref=located.ref, node=located.node, start=start, end=end, is_carried=is_carried)
 
 
 def own_references(source: Source, piece: Piece, located: Located) -> dict[int, Edit]:
@@ -58,38 +76,42 @@ def own_references(source: Source, piece: Piece, located: Located) -> dict[int, 
     for node in ast.walk(piece.node):
         if isinstance(node, ast.Attribute) and node.attr == piece.name and ast.unparse(node) == wanted:
             start = source.start(node)
-            scope = table(source).module
-            if head in scope.bound:
+            if head in table(source).module.bound:
                 found[start] = Edit(start, source.end(node), piece.name.encode())
     return found
 
 
-def block_text(
-    files: FileSet,
-    source: Source,
-    piece: Piece,
-    references: dict[int, Edit],
-    renames: dict[str, str],
-    local_lines: tuple[str, ...],
-) -> bytes:
+def relative_imports(piece: Piece, imports: list[Import], spell: Callable[[str], str]) -> dict[ast.ImportFrom, str]:
+    """The relative imports inside a piece, each with its module as the new file spells it."""
+    found: dict[ast.ImportFrom, str] = {}
+    inside = set(ast.walk(piece.node))
+    for each in imports:
+        if isinstance(each.statement, ast.ImportFrom) and each.statement.level and each.statement in inside:
+            found[each.statement] = spell(each.module)
+    return found
+
+
+def block_text(source: Source, piece: Piece, changes: Changes) -> bytes:
     """The block as it is pasted at module level; ends with a newline."""
-    del files
     indent = source.text.indent_at(source.start(piece.node))
-    edits = [*references.values(), *_renamed(source, piece, renames)]
+    edits = [*changes.own.values(), *_renamed(source, piece, changes.renames)]
     edits += _without_staticmethod(source, piece)
+    edits += [_with_module(source, node, module) for node, module in changes.modules.items()]
     if isinstance(piece.node, FUNCTIONS):
-        edits += _type_parameters(source, piece.node)
-        if local_lines:
-            edits.append(_local_imports(source, piece.node, local_lines, indent))
+        edits += _type_parameters(source, piece.node, changes.types)
+        if changes.local_lines:
+            edits.append(local_edit(source, piece.node, sorted(changes.local_lines), outer=indent))
+        edits += [line_above(source, node, line, outer=indent) for node, line in changes.placed]
     taken = [(edit.start, edit.end) for edit in edits if edit.end > edit.start]
     shifts = indent_edits(source, piece.start, piece.end, old=indent, new=b"")
+    # what is added goes in front of a line that is shifted at the same place
     edits += [edit for edit in shifts if not any(start <= edit.start < end for start, end in taken)]
     moved = [Edit(edit.start - piece.start, edit.end - piece.start, edit.text) for edit in edits]
     text = apply_edits(source.body[piece.start : piece.end], moved)
     return text if text.endswith((b"\n", b"\r")) else text + source.text.newline
 
 
-def _renamed(source: Source, piece: Piece, renames: dict[str, str]) -> list[Edit]:
+def _renamed(source: Source, piece: Piece, renames: Mapping[str, str]) -> list[Edit]:
     scopes = table(source)
     return [
         Edit(occurrence.start, occurrence.end, renames[occurrence.name].encode())
@@ -110,30 +132,41 @@ def _without_staticmethod(source: Source, piece: Piece) -> list[Edit]:
     return edits
 
 
-def _type_parameters(source: Source, function: Function) -> list[Edit]:
+def _with_module(source: Source, statement: ast.ImportFrom, module: str) -> Edit:
+    start, end = module_span(source, statement)
+    return Edit(start, end, module.encode())
+
+
+def module_span(source: Source, statement: ast.ImportFrom) -> tuple[int, int]:
+    """Where `from … import` writes its module, dots included."""
+    at = source.start(statement)
+    match = _FROM.match(source.body, at)
+    assert match is not None
+    return match.span(1)
+
+
+def _type_parameters(source: Source, function: Function, types: tuple[str, ...]) -> list[Edit]:
     """Type parameters of the class that the function uses are declared by the function itself."""
+    if not types:
+        return []
+    own = getattr(function, "type_params", [])
+    if own:
+        at = source.start(own[0])
+        return [Edit(at, at, (", ".join(types) + ", ").encode())]
+    at = brackets_of(source, function).open
+    return [Edit(at, at, f"[{', '.join(types)}]".encode())]
+
+
+def type_parameters_used(source: Source, function: Function) -> list[str]:
+    """Texts of the type parameters of an outer scope that the function reads."""
     scopes = table(source)
     used: list[str] = []
     for occurrence in scopes.between(source.start(function), source.end(function)):
         home = scopes.resolve(occurrence)
         if home is not None and home.kind is ScopeKind.TYPE_PARAMETERS and home.node is not function:
+            if source.start(function) <= source.start(home.node) < source.end(function):
+                continue  # of a definition inside
             text = source.segment(home.bound[occurrence.name][0].node).decode()
             if text not in used:
                 used.append(text)
-    if not used:
-        return []
-    own = getattr(function, "type_params", [])
-    if own:
-        at = source.start(own[0])
-        return [Edit(at, at, (", ".join(used) + ", ").encode())]
-    at = brackets_of(source, function).open
-    return [Edit(at, at, f"[{', '.join(used)}]".encode())]
-
-
-def _local_imports(source: Source, function: Function, lines: tuple[str, ...], indent: bytes) -> Edit:
-    """Imports at the top of the body, with the block's new indentation (the class's is gone)."""
-    at, inner = body_start(source, function)
-    new = inner[len(indent) :] if inner.startswith(indent) else indent_unit(source)
-    newline = source.text.newline
-    text = b"".join(new + line.encode() + newline for line in sorted(lines)) + newline
-    return Edit(at, at, text)
+    return used

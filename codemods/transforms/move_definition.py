@@ -1,7 +1,7 @@
 """Move: a function, class, constant or static method goes to another module; imports and qualifiers follow.
 
-Cuts the text, shifts it by one indentation, pastes it. Its tokens stay the same ones in the same order but for
-`@staticmethod`, its own qualifier and the target's logger name. What the body may not do is for make_static.py."""
+Cuts the text, shifts it by one indentation, pastes it. Its tokens stay the same ones in the same order but for what
+move_tokens.py lists. What the body may not do is for make_static.py."""
 
 from __future__ import annotations
 
@@ -15,19 +15,39 @@ from codemods.schema.result import Finding, Phase
 from codemods.source.callsites import call_sites
 from codemods.source.exports import add_export, exports_of
 from codemods.source.files import FileSet
-from codemods.source.import_layout import Line, add_lines, has_postponed_annotations
+from codemods.source.import_layout import Line, has_postponed_annotations
+from codemods.source.imports import imports_of
 from codemods.source.locate import Located, find
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Source, load
 from codemods.source.splice import Edit, apply_edits
 from codemods.transforms.adjust_imports import Importer
-from codemods.transforms.drop_imports import drop_unused
-from codemods.transforms.move_block import Piece, block_text, own_references, piece_of
+from codemods.transforms.drop_imports import ImportKey, drop_named, drop_unused, import_key
+from codemods.transforms.move_block import (
+    Changes,
+    Piece,
+    block_text,
+    own_references,
+    piece_of,
+    relative_imports,
+    type_parameters_used,
+)
 from codemods.transforms.move_callers import Callers, Requalify
+from codemods.transforms.move_checks import (
+    after_hazards,
+    new_module_hazards,
+    shape_refusals,
+    type_comment_hazards,
+)
 from codemods.transforms.move_imports import Supplier, Supply
-from codemods.transforms.move_needs import Block, FreeName, block_of
-from codemods.transforms.move_place import conflicts, logger_edit, typing_edit
-from codemods.transforms.move_text import above_class, cut, in_newline_of, paste
+from codemods.transforms.move_indent import in_indent_of
+from codemods.transforms.move_needs import Block, block_of, merged
+from codemods.transforms.move_paste import Pasted, paste_edits
+from codemods.transforms.move_place import conflicts
+from codemods.transforms.move_strings import logger_hazards, repathed
+from codemods.transforms.move_target import own_uses
+from codemods.transforms.move_text import above_class, as_it_ended, cut, in_newline_of
+from codemods.transforms.move_tokens import check_tokens
 from codemods.transforms.transform import Planned, Transform, Words, refused
 
 
@@ -47,7 +67,7 @@ class MoveArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def plan(files: FileSet, args: MoveArgs) -> Planned:
-    """Everything the move changes, strings excepted."""
+    """Everything the move changes, strings included."""
     located = find(files, DefRef.parse(args.definition))
     modules = modules_of(files)
     target_path = modules.path_of(args.to) or modules.new_path_of(args.to)
@@ -58,86 +78,108 @@ def plan(files: FileSet, args: MoveArgs) -> Planned:
         )
     if located.owner is None and target_path == located.path:
         return refused(_refusal(located, "same-module", f"{located.ref} is in {args.to} already", "drop this step"))
-    is_new = target_path not in files
-    if is_new:
+    pieces = _pieces(files, args, located)
+    refusals = [refusal for piece in pieces for refusal in shape_refusals(located.source, piece, pieces)]
+    if refusals:
+        return refused(*refusals)
+    hazards: list[Hazard] = []
+    before = files
+    if target_path not in files:
         header = b"from __future__ import annotations\n" if has_postponed_annotations(located.source) else b""
         files = files.write(target_path, header)
-    return _Move(files, args, located, target_path, is_new=is_new).run()
+        hazards.extend(new_module_hazards(files, target_path, before))
+    elif target_path != located.path:
+        uses = own_uses(files, target_path, pieces)
+        files = uses.files
+        hazards.extend(uses.hazards)
+    return _Move(before, files, args, located, target_path, pieces, hazards).run()
 
 
 def _refusal(located: Located, code: str, message: str, settle: str) -> Refusal:
     return Refusal(code=code, path=located.path, line=located.node.lineno, message=message, settle=settle)
 
 
+def _pieces(files: FileSet, args: MoveArgs, located: Located) -> list[Piece]:
+    """What goes along, then the definition itself."""
+    carried = [find(files, DefRef(located.ref.module, name)) for name in args.carry]
+    return [
+        *(piece_of(found, is_carried=True) for found in carried if found.owner is None),
+        piece_of(located, is_carried=False),
+    ]
+
+
 class _Move:
     """One move, from what was located to the new files."""
 
-    def __init__(self, files: FileSet, args: MoveArgs, located: Located, target_path: str, *, is_new: bool) -> None:
-        self.files, self.args, self.located, self.is_new = files, args, located, is_new
+    def __init__(
+        self,
+        before: FileSet,
+        files: FileSet,
+        args: MoveArgs,
+        located: Located,
+        target_path: str,
+        pieces: list[Piece],
+        hazards: list[Hazard],
+    ) -> None:
+        self.before, self.files, self.args, self.located = before, files, args, located
         self.source, self.target = located.source, load(files, target_path)
-        self.module = modules_of(files).module_of(target_path)
-        self.pieces: list[Piece] = []
-        self.hazards: list[Hazard] = []
-        self.refusals: list[Refusal] = []
+        modules = modules_of(files)
+        self.module, self.old_module = modules.module_of(target_path), modules.module_of(located.path)
+        self.pieces, self.hazards = pieces, hazards
         self.edits: dict[str, list[Edit]] = {}
         self.touched: dict[str, set[str]] = {}
+        self.gone: dict[str, set[ImportKey]] = {}
         self.importers: dict[str, Importer] = {}
+        self.findings: list[Finding] = []
 
     def _importer(self, source: Source) -> Importer:
-        return self.importers.setdefault(source.path, Importer(self.files, source))
+        like = self.source if source is self.target else None
+        return self.importers.setdefault(source.path, Importer(self.files, source, like=like))
 
     @property
     def is_local(self) -> bool:
         """A static method that becomes a function of its own module."""
         return self.target.path == self.source.path
 
+    @property
+    def is_exported(self) -> bool:
+        return any(export.name == self.located.ref.name for export in exports_of(self.source))
+
     def run(self) -> Planned:
-        self._collect()
-        if self.refusals:
-            return refused(*self.refusals, hazards=tuple(self.hazards))
-        own = frozenset(piece.name for piece in self.pieces)
-        blocks = [self._block(piece, own) for piece in self.pieces]
-        self._callers()
-        supply = self._supply(blocks, own)
-        self._paste(supply)
-        self._cut()
-        if self.refusals:
-            return refused(*self.refusals, hazards=tuple(self.hazards))
-        files = self._written()
-        files = self._dropped(files, blocks)
-        return Planned(files=files, hazards=tuple(dict.fromkeys(self.hazards)), findings=tuple(self._findings(supply)))
-
-    # -- what goes
-
-    def _collect(self) -> None:
-        for name in self.args.carry:
-            found = find(self.files, DefRef(self.located.ref.module, name))
-            if found.owner is None:
-                self.pieces.append(piece_of(found, is_carried=True))
-        self.pieces.append(piece_of(self.located, is_carried=False))
+        blocks = [self._block(piece) for piece in self.pieces]
+        refusals = [refusal for block in blocks for refusal in block.refusals]
+        if refusals:
+            return refused(*refusals, hazards=tuple(self.hazards))
         if not self.is_local:
             for piece in self.pieces:
-                found_conflicts = conflicts(self.files, self.source, self.target, piece.name)
-                self.hazards.extend(found_conflicts)
+                self.hazards.extend(conflicts(self.files, self.source, self.target, piece.name))
+                self.hazards.extend(type_comment_hazards(self.source, self.target, piece))
+        self._callers()
+        supply = None if self.is_local else self._supply(merged(blocks))
+        self._paste(supply, blocks)
+        self._cut()
+        files = self._strings(self._written(), blocks, supply)
+        if supply is not None:
+            self.hazards.extend(after_hazards(self.before, files, self.located, self.pieces, self.target.path))
+        files = self._dropped(files, blocks)
+        return Planned(files=files, hazards=tuple(dict.fromkeys(self.hazards)), findings=tuple(self.findings))
 
-    def _block(self, piece: Piece, own: frozenset[str]) -> Block:
+    def _block(self, piece: Piece) -> Block:
+        own = frozenset(each.name for each in self.pieces)
         skip = own_references(self.source, piece, self.located) if not piece.is_carried else {}
         block = block_of(self.files, self.source, piece.start, piece.end, own, frozenset(skip))
         self.hazards.extend(block.hazards)
-        self.refusals.extend(block.refusals)
         return block
 
     # -- who names it
 
     def _callers(self) -> None:
         for piece in self.pieces:
-            sites = call_sites(self.files, piece.ref)
-            owner = "" if piece.is_carried else self.located.ref.owner
             requalify = Requalify(
                 self.files,
-                sites,
+                call_sites(self.files, piece.ref),
                 name=piece.name,
-                owner=owner,
+                owner="" if piece.is_carried else self.located.ref.owner,
                 module=self.module,
                 target=self.target.path,
                 style="name" if piece.is_carried else self.args.call,
@@ -151,81 +193,81 @@ class _Move:
             self.edits.setdefault(path, []).extend(edits)
         for path, names in callers.touched.items():
             self.touched.setdefault(path, set()).update(names)
+        for path, keys in callers.gone.items():
+            self.gone.setdefault(path, set()).update(keys)
         self.hazards.extend(callers.hazards)
 
     # -- what it needs there
 
-    def _supply(self, blocks: list[Block], own: frozenset[str]) -> Supply | None:
-        if self.is_local:
-            return None
-        names: dict[str, FreeName] = {}
-        for block in blocks:
-            for name in block.names:
-                names.setdefault(name.name, name)
-        merged = Block(
-            source=self.source,
-            start=min(block.start for block in blocks),
-            end=max(block.end for block in blocks),
-            names=tuple(names.values()),
-            builtins=frozenset().union(*(block.builtins for block in blocks)),
-        )
+    def _supply(self, block: Block) -> Supply:
+        function = self.located.node if isinstance(self.located.node, FUNCTIONS) else None
         needs_target = self.args.reexport or self.args.alias or self.source.path in self.importers
         supplier = Supplier(
             self.files,
-            merged,
+            block,
             self.target,
             self._importer(self.target),
-            taken=own,
-            source_needs_target=needs_target or self._is_exported(),
+            taken=frozenset(piece.name for piece in self.pieces),
+            source_needs_target=needs_target or self.is_exported,
+            function=function,
         )
-        supply = supplier.supply(is_function=isinstance(self.located.node, FUNCTIONS))
+        supply = supplier.supply()
         self.hazards.extend(supply.hazards)
+        self.findings.extend(Finding(topic="imports", text=line) for line in supply.local_lines)
         return supply
-
-    def _is_exported(self) -> bool:
-        return any(export.name == self.located.ref.name for export in exports_of(self.source))
 
     # -- the text
 
-    def _paste(self, supply: Supply | None) -> None:
-        texts = []
-        for piece in self.pieces:
-            references = own_references(self.source, piece, self.located) if not piece.is_carried else {}
-            renames = supply.renames if supply else {}
-            local = supply.local_lines if supply and not piece.is_carried else ()
-            texts.append(block_text(self.files, self.source, piece, references, renames, local))
+    def _paste(self, supply: Supply | None, blocks: list[Block]) -> None:
+        texts = [self._text(piece, supply) for piece in self.pieces]
         constants = [text for piece, text in zip(self.pieces, texts, strict=True) if piece.is_constant]
         definitions = [text for piece, text in zip(self.pieces, texts, strict=True) if not piece.is_constant]
         group = ([b"".join(constants)] if constants else []) + definitions
         text = in_newline_of(self.target, self.source, b"\n\n".join(group))
-        edits = self.edits.setdefault(self.target.path, [])
-        if self.is_local:
+        if supply is None:
             assert self.located.owner is not None
-            edits.append(above_class(self.source, self.located.owner, text))
+            self.edits.setdefault(self.target.path, []).append(above_class(self.source, self.located.owner, text))
             return
-        assert supply is not None
-        if supply.wants_logger:
-            edits.append(logger_edit(self.target, supply.wants_logger))
-        if supply.typing_lines:
-            edit, needs_import = typing_edit(self.target, list(supply.typing_lines))
-            edits.append(edit)
-            if needs_import:
-                self._importer(self.target).add(Line("typing", "TYPE_CHECKING"))
-        edits.append(paste(self.target, text, has_head=bool(edits) or bool(self._importer(self.target).lines)))
-        for piece in self.pieces:
-            if self._is_exported() and not piece.is_carried:
-                edits.extend(add_export(self.target, piece.name))
+        pasted = Pasted(text=text, names=tuple(piece.name for piece in self.pieces), is_constant=not definitions)
+        edits, hazards = paste_edits(self.files, self.target, pasted, blocks, supply, self._importer(self.target))
+        self.hazards.extend(hazards)
+        if self.is_exported:
+            edits += add_export(self.target, self.located.ref.name, line_length=self.files.line_length)
+        self.edits.setdefault(self.target.path, []).extend(edits)
+
+    def _text(self, piece: Piece, supply: Supply | None) -> bytes:
+        own = own_references(self.source, piece, self.located) if not piece.is_carried else {}
+        types: tuple[str, ...] = ()
+        if isinstance(piece.node, FUNCTIONS):
+            types = tuple(type_parameters_used(self.source, piece.node))
+        changes = Changes(own=own, types=types)
+        if supply is not None:
+            spell = self._importer(self.target).written_within
+            changes = Changes(
+                own=own,
+                types=types,
+                renames=supply.renames,
+                local_lines=() if piece.is_carried else supply.local_lines,
+                placed=() if piece.is_carried else supply.placed,
+                modules=relative_imports(piece, imports_of(self.files, self.source), spell),
+            )
+        text = block_text(self.source, piece, changes)
+        if supply is not None:
+            text = in_indent_of(self.target, self.source, text)
+        check_tokens(self.source, piece, text, changes)
+        return text
 
     def _cut(self) -> None:
         edits = self.edits.setdefault(self.source.path, [])
-        name = self.located.ref.name
         for piece in self.pieces:
-            stays = b""
-            if not piece.is_carried and self.args.alias:
-                stays = self._alias(piece)
+            stays = self._alias(piece) if not piece.is_carried and self.args.alias else b""
             edits.append(cut(self.source, piece.start, piece.end, piece.node, stays))
-        if self.located.owner is None and (self.args.reexport or self._is_exported()):
-            edits.extend(self._reexport(name))
+        if self.located.owner is None and (self.args.reexport or self.is_exported):
+            importer = self._importer(self.source)
+            line = Line(importer.written(self.module), self.located.ref.name)
+            if not self.is_exported and line not in importer.lines:
+                line = Line(line.module, line.name, mark="noqa: F401")
+            importer.add(line)
 
     def _alias(self, piece: Piece) -> bytes:
         at = self.source.start(piece.node)
@@ -238,17 +280,6 @@ class _Move:
             self.source.text.indent_at(at) + f"{piece.name} = staticmethod({text})".encode() + self.source.text.newline
         )
 
-    def _reexport(self, name: str) -> list[Edit]:
-        importer = self._importer(self.source)
-        line = Line(importer.written(self.module), name, "")
-        if self._is_exported() or line in importer.lines:
-            importer.add(line)
-            return []
-        own = importer.modules.module_of(self.source.path).partition(".")[0]
-        edits = add_lines(self.source, [line], line_length=self.files.line_length, own=own)
-        marked = f"{line.text()}  # noqa: F401".encode()
-        return [Edit(edit.start, edit.end, edit.text.replace(line.text().encode(), marked)) for edit in edits]
-
     # -- the result
 
     def _written(self) -> FileSet:
@@ -256,27 +287,48 @@ class _Move:
         for path, importer in self.importers.items():
             # imports stand above whatever else goes to the same place
             self.edits[path] = [*importer.edits(), *self.edits.get(path, [])]
+            if importer.replaced:
+                self.gone.setdefault(path, set()).update(import_key(each) for each in importer.replaced)
+                self.touched.setdefault(path, set()).update(("TYPE_CHECKING", "typing"))
         for path, edits in self.edits.items():
             source = load(self.files, path)
             body = apply_edits(source.body, dict.fromkeys(edits))
+            if path == self.source.path:
+                body = as_it_ended(source.body, body, source.text.newline)
             files = files.write(path, source.text.encode(body))
         return files
 
+    def _strings(self, files: FileSet, blocks: list[Block], supply: Supply | None) -> FileSet:
+        reads: dict[str, dict[str, str]] = {}
+        if supply is not None:
+            names = {name.name for block in blocks for name in block.names}
+            for name in sorted(names.union(*(block.builtins for block in blocks))):
+                home = supply.homes.get(name, self.module)
+                if home:
+                    reads.setdefault(home, {})[name] = supply.renames.get(name, name)
+        files, results = repathed(
+            self.before, files, self.pieces, self.old_module, self.module, reads, self.args.strings
+        )
+        for found in results:
+            self.hazards.extend(found.hazards)
+            self.findings.extend(found.findings)
+        if supply is not None and supply.logs_elsewhere:
+            self.hazards.extend(logger_hazards(self.before, self.old_module, self.module))
+        return files
+
     def _dropped(self, files: FileSet, blocks: list[Block]) -> FileSet:
-        names = [name.name for block in blocks for name in block.names if name.imports]
-        wanted = {self.source.path: names}
+        for path, keys in self.gone.items():
+            dropped = drop_named(files, path, keys)
+            files = dropped.files
+            self.hazards.extend(dropped.hazards)
+        wanted = {self.source.path: [name.name for block in blocks for name in block.names if name.imports]}
         for path, touched in self.touched.items():
             wanted.setdefault(path, []).extend(sorted(touched))
         for path, group in wanted.items():
-            if path == self.target.path and path != self.source.path:
-                continue
             dropped = drop_unused(files, path, group, drop_effects=self.args.drop_effects)
             files = dropped.files
             self.hazards.extend(dropped.hazards)
         return files
-
-    def _findings(self, supply: Supply | None) -> list[Finding]:
-        return [Finding(topic="imports", text=line) for line in (supply.local_lines if supply else ())]
 
 
 def words(args: MoveArgs) -> Words:

@@ -4,37 +4,49 @@ The body's tokens stay: a name that can't be had under its own spelling at modul
 
 from __future__ import annotations
 
+import ast
+
 from msgspec import Struct
 
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.import_layout import Line
-from codemods.source.imports import Import, imports_of
+from codemods.source.imports import Import, binding_import, imports_of
 from codemods.source.modules import modules_of
-from codemods.source.parse import Source
-from codemods.source.scopes import BUILTINS
-from codemods.transforms.adjust_imports import Importer, relative_to
+from codemods.source.parse import Function, Source
+from codemods.source.scopes import BUILTINS, ScopeKind, lookup
+from codemods.source.star_imports import star_bringing
+from codemods.transforms.adjust_imports import Importer
+from codemods.transforms.local_imports import places_for
 from codemods.transforms.move_needs import (
     Block,
     FreeName,
     annotations_run,
-    is_logger,
+    logger_key,
     logger_of,
+    logger_value,
     rebound_by,
     same_there,
 )
 
 
 class Supply(Struct, frozen=True, kw_only=True, eq=False):
-    """How the names are had, beside the imports at the top. local_lines: imports for the function's body. typing_lines:
-    imports under TYPE_CHECKING. renames: occurrences in the block that get another spelling."""
+    """How the names are had, beside the imports at the top.
+
+    local_lines: imports for the function's body. placed: imports above one of its statements. typing_lines: imports
+    under TYPE_CHECKING. renames: names in the block that get another spelling. homes: the modules from which the block
+    reads names now, when not through the target itself ("" for the old module). logger: an assignment that gives the
+    target its logger."""
 
     local_lines: tuple[str, ...]
+    placed: tuple[tuple[ast.stmt, str], ...]
     typing_lines: tuple[Line, ...]
     renames: dict[str, str]
+    homes: dict[str, str]
     hazards: tuple[Hazard, ...]
-    wants_logger: str = ""
+    logger: str = ""
+    logs_elsewhere: bool = False
 
 
 class Supplier:
@@ -49,30 +61,37 @@ class Supplier:
         *,
         taken: frozenset[str],
         source_needs_target: bool,
+        function: Function | None,
     ) -> None:
         self.files, self.block, self.target = files, block, target
         self.modules = modules_of(files)
         self.importer = importer
         importer.taken.update(taken)
         self.source_needs_target = source_needs_target
+        self.function = function  # the one definition that moves, when it has a body that can hold imports
         self.local_lines: list[str] = []
+        self.placed: list[tuple[ast.stmt, str]] = []
         self.typing_lines: list[Line] = []
         self.renames: dict[str, str] = {}
+        self.homes: dict[str, str] = {}
         self.hazards: list[Hazard] = []
-        self.wants_logger = ""
+        self.logger = ""
+        self.logs_elsewhere = False
 
-    def supply(self, *, is_function: bool) -> Supply:
-        """All names. is_function: the definition has a body that can hold imports."""
-        self.is_function = is_function
+    def supply(self) -> Supply:
+        """All names."""
         for name in self.block.names:
             self._one(name)
         self._builtins()
         return Supply(
             local_lines=tuple(dict.fromkeys(self.local_lines)),
+            placed=tuple(self.placed),
             typing_lines=tuple(self.typing_lines),
             renames=self.renames,
+            homes=self.homes,
             hazards=tuple(self.hazards),
-            wants_logger=self.wants_logger,
+            logger=self.logger,
+            logs_elsewhere=self.logs_elsewhere,
         )
 
     def _hazard(self, name: FreeName, code: str, severity: Severity, message: str, settle: str) -> None:
@@ -85,7 +104,9 @@ class Supplier:
     def _one(self, name: FreeName) -> None:
         if same_there(self.files, self.block.source, self.target, name.name) and self._is_plain_there(name.name):
             return
-        if is_logger(self.block.source, name.name):
+        if self._must_run(name) and not self._can_run(name):
+            return
+        if logger_key(self.block.source, name.name):
             self._logger(name)
         elif name.imports and all(each.is_plain for each in name.imports) and self._is_one_thing(name.imports):
             self._imported(name, name.imports[0])
@@ -102,94 +123,149 @@ class Supplier:
     def _is_one_thing(found: tuple[Import, ...]) -> bool:
         return len({(each.module, each.attribute) for each in found if each.attribute}) <= 1
 
+    # -- annotations that were not evaluated, and would be
+
+    def _must_run(self, name: FreeName) -> bool:
+        return name.is_deferred and annotations_run(self.target) and not self._is_quoted(name)
+
+    @staticmethod
+    def _is_quoted(name: FreeName) -> bool:
+        return all(isinstance(occurrence.node, ast.Constant) for occurrence in name.occurrences)
+
+    def _can_run(self, name: FreeName) -> bool:
+        """Whether the name is there when the annotation is evaluated; else a hazard is added."""
+        is_plain = bool(name.imports) and all(each.is_plain for each in name.imports)
+        if is_plain and not any(self.importer.is_circular(each.module) for each in name.imports):
+            return True
+        message = (
+            f"the annotation {name.name} is not evaluated here, but would be in {self.target.path}, without the name"
+        )
+        settle = "add `from __future__ import annotations` there first, or quote the annotation"
+        self._hazard(name, "U114", Severity.STOP, message, settle)
+        return False
+
+    # -- loggers
+
     def _logger(self, name: FreeName) -> None:
         """The convention of the target module: its own logger, or one of its own made the same way."""
-        there = logger_of(self.target, like=name.name)
-        if there and there != name.name:
-            self.renames[name.name] = there
-        elif not there:
-            self.wants_logger = name.name
-            if "logging" not in table(self.target).module.bound:
-                self.importer.add(Line("logging"))
-        module = self.modules.module_of(self.target.path)
-        own = self.modules.module_of(self.block.source.path)
-        message = f"log records come from logger {module!r} instead of {own!r}"
-        self._hazard(name, "U110", Severity.NOTE, message, "accept U110, or look for filters and tests on the old name")
+        source = self.block.source
+        key = logger_key(source, name.name)
+        there = logger_of(self.target, key, like=name.name)
+        if there and (there == name.name or self._is_readable(name, there)):
+            if there != name.name:
+                self.renames[name.name] = there
+        elif self._bound_there(name.name) or name.name in self.importer.taken:
+            message = f"{self.target.path} binds {name.name}, but not to a logger of its own"
+            self._hazard(name, "U107", Severity.STOP, message, "rename one of them first")
+        else:
+            value = logger_value(source, name.name)
+            assert value is not None
+            self._maker(value)
+            self.logger = f"{name.name} = {source.segment(value).decode()}"
+        if key == "__name__":
+            self.logs_elsewhere = True
+            module, own = self.modules.module_of(self.target.path), self.modules.module_of(source.path)
+            message = f"log records come from logger {module!r} instead of {own!r}"
+            self._hazard(
+                name, "U110", Severity.NOTE, message, "accept U110, or look for filters and tests on the old name"
+            )
+
+    def _is_readable(self, name: FreeName, there: str) -> bool:
+        """Whether the target's name for it means the module's name wherever the block reads it."""
+        homes = {each: lookup(each.scope, there) for each in name.occurrences}
+        return all(home is None or home.kind is ScopeKind.MODULE for home in homes.values())
+
+    def _maker(self, value: ast.Call) -> None:
+        """What makes the logger (`logging`, `init_logger`) is imported as the source does it."""
+        head: ast.expr = value.func
+        while isinstance(head, ast.Attribute):
+            head = head.value
+        assert isinstance(head, ast.Name)
+        source = self.block.source
+        imports = tuple(binding_import(self.files, source, head.id))
+        if same_there(self.files, source, self.target, head.id):
+            return
+        occurrences = tuple(each for each in table(source).named(head.id) if each.node is head)
+        maker = FreeName(
+            name=head.id, occurrences=occurrences, imports=imports, is_lazy=False, is_deferred=False, is_sure=True
+        )
+        self._one(maker)
+
+    # -- imported by the source: imported the same way here
 
     def _imported(self, name: FreeName, found: Import) -> None:
-        """Imported by the source: imported the same way here."""
         if found.attribute:
-            self._bring(name, found.module, found.attribute, style="name")
+            self._bring(name, found.module, found.attribute)
         elif found.alias.asname:
             self._bring_module(name, found)
         else:
             for each in name.imports:  # `import a.b` and `import a.c` bind one name
                 self._bring_module(name, each)
 
-    def _bring(self, name: FreeName, module: str, attribute: str, *, style: str) -> None:
-        target_own = self.modules.module_of(self.target.path)
+    def _bring(self, name: FreeName, module: str, attribute: str) -> None:
         path = self.modules.path_of(module, near=self.block.source.path)
         module = self.modules.module_of(path) if path else module
-        if module == target_own:
+        if module == self.modules.module_of(self.target.path):
+            if attribute != name.name:
+                self._itself(name, attribute)
             return
-        brought = self.importer.need(module, attribute, style=style, prefer=name.name)
+        brought = self.importer.need(module, attribute, style="name", prefer=name.name)
         self.hazards.extend(brought.hazards)
         if brought.text == name.name and not brought.local_line:
             return
+        self.homes[name.name] = module
         self._locally(name, self._from_line(module, attribute, name.name))
+
+    def _itself(self, name: FreeName, attribute: str) -> None:
+        """`from dst import g as h` in what goes to dst: g is there, h is not."""
+        if self._bound_there(name.name) or name.name in self.importer.taken:
+            self._locally(name, self._from_line(self.modules.module_of(self.target.path), attribute, name.name))
+        else:
+            self.renames[name.name] = attribute
 
     def _from_line(self, module: str, attribute: str, local: str) -> str:
         end = f" as {local}" if local != attribute else ""
-        package = self.modules.package_of(self.target.path)
-        is_relative = self.importer.writes_relative(module)
-        return f"from {relative_to(package, module) if is_relative else module} import {attribute}{end}"
+        return f"from {self.importer.written(module)} import {attribute}{end}"
 
     def _bring_module(self, name: FreeName, found: Import) -> None:
         """`import a.b` or `import a.b as c`, as the source has it."""
-        bound = table(self.target).module.bound.get(name.name)
         line = Line(found.module, "", found.alias.asname or "")
-        if bound is None and name.name not in self.importer.taken:
+        bound = self._bound_there(name.name) or bool(star_bringing(self.files, self.target, name.name))
+        if not bound and not self.importer.is_circular(found.module):
             self.importer.add(line)
             return
         present = [each for each in imports_of(self.files, self.target) if each.name == name.name and each.is_plain]
         is_same = any(each.module == found.module and not each.attribute for each in present)
-        same_head = present and not found.alias.asname and all(not each.attribute for each in present)
-        if is_same or (same_head and all(not each.alias.asname for each in present)):
+        same_head = bool(present) and all(not each.attribute and not each.alias.asname for each in present)
+        if is_same or (same_head and not found.alias.asname):
             if not is_same:
                 self.importer.add(line)
             return
-        if name.name in self.importer.taken and bound is None:
-            self.importer.add(line)
-            return
+        self.homes[name.name] = found.module.partition(".")[0]
         self._locally(name, line.text())
 
     def _locally(self, name: FreeName, line: str) -> None:
         """Imported inside the body, because the module level can't have it under this name."""
         if name.is_deferred:
+            self.typing_lines.extend([] if self._bound_there(name.name) else [_parsed(line)])
             return
-        if name.is_lazy and self.is_function:
+        if name.is_lazy and self.function is not None:
             self.local_lines.append(line)
             return
         message = f"{name.name} is needed when the module is imported, and can't be imported there: `{line}`"
         self._hazard(name, "U108", Severity.STOP, message, "choose another destination, or break the cycle first")
 
     def _typing_only(self, name: FreeName, found: Import) -> None:
-        if annotations_run(self.target) and not self._is_quoted(name):
-            message = f"{name.name} is imported for type checkers only, but annotations of the new module are evaluated"
-            self._hazard(name, "U114", Severity.STOP, message, "add `from __future__ import annotations` there first")
-            return
         if not self._bound_there(name.name):
-            self.typing_lines.append(Line(found.module, found.attribute, found.alias.asname or ""))
-
-    @staticmethod
-    def _is_quoted(name: FreeName) -> bool:
-        return all(type(occurrence.node).__name__ == "Constant" for occurrence in name.occurrences)
+            module = self.importer.written(found.module) if found.attribute else found.module
+            self.typing_lines.append(Line(module, found.attribute, found.alias.asname or ""))
 
     def _bound_there(self, name: str) -> bool:
         return name in table(self.target).module.bound
 
+    # -- at home in the source, or imported there on a condition
+
     def _at_home(self, name: FreeName) -> None:
-        """Defined (or conditionally imported) by the source module: imported from it."""
         source = self.block.source
         own = self.modules.module_of(source.path)
         changed_at = rebound_by(source, name.name)
@@ -200,30 +276,60 @@ class Supplier:
         line = self._from_line(own, name.name, name.name)
         if name.is_deferred:
             if not self._bound_there(name.name):
-                self.typing_lines.append(Line(line.split(" ")[1], name.name, ""))
+                self.typing_lines.append(_parsed(line))
+            return
+        if not name.is_sure and name.is_lazy:
+            self._where_it_is_read(name, line)
             return
         if self._bound_there(name.name) or name.name in self.importer.taken or self.source_needs_target:
+            self.homes[name.name] = ""
             self._locally(name, line)
             return
         brought = self.importer.need(own, name.name, style="name", prefer=name.name)
         if brought.local_line or brought.text != name.name:
+            self.homes[name.name] = ""
             self._locally(name, line)
+
+    def _where_it_is_read(self, name: FreeName, line: str) -> None:
+        """A name that the module has only on some paths is imported where the code surely reads it."""
+        reads = [occurrence.node for occurrence in name.occurrences if not occurrence.deferred]
+        places = places_for(self.block.source, self.function, reads) if self.function is not None else None
+        if places is None:
+            message = f"{name.name} is not always bound in {self.block.source.path}, so it can't be imported beforehand"
+            settle = (
+                "bind it on every path first (`except ImportError: name = None`), or read it in a branch of its own"
+            )
+            self._hazard(name, "U102", Severity.STOP, message, settle)
+            return
+        self.homes[name.name] = ""
+        self.placed.extend((place, line) for place in places)
 
     def _builtins(self) -> None:
         """A builtin that the target module hides would mean something else there."""
         for name in sorted(self.block.builtins & BUILTINS):
-            if self._bound_there(name):
-                source = self.block.source
-                first = next(
-                    each for each in table(source).between(self.block.start, self.block.end) if each.name == name
+            star = star_bringing(self.files, self.target, name) if not self._bound_there(name) else ""
+            is_known_star = bool(star) and self.modules.path_of(star, near=self.target.path) is not None
+            if not self._bound_there(name) and not is_known_star:
+                continue
+            source = self.block.source
+            first = next(each for each in table(source).between(self.block.start, self.block.end) if each.name == name)
+            self.hazards.append(
+                Hazard(
+                    code="U107",
+                    severity=Severity.STOP,
+                    path=source.path,
+                    line=source.text.line_of(first.start),
+                    message=f"{name} is the builtin here, but {self.target.path} binds that name itself",
+                    settle="choose another destination, or rename what hides the builtin first",
                 )
-                self.hazards.append(
-                    Hazard(
-                        code="U107",
-                        severity=Severity.STOP,
-                        path=source.path,
-                        line=source.text.line_of(first.start),
-                        message=f"{name} is the builtin here, but {self.target.path} binds that name itself",
-                        settle="choose another destination, or rename what hides the builtin first",
-                    )
-                )
+            )
+
+
+def _parsed(line: str) -> Line:
+    """A `from … import` as data."""
+    statement = ast.parse(line).body[0]
+    assert isinstance(statement, (ast.Import, ast.ImportFrom))
+    alias = statement.names[0]
+    if isinstance(statement, ast.Import):
+        return Line(alias.name, "", alias.asname or "")
+    return Line("." * statement.level + (statement.module or ""), alias.name, alias.asname or "")

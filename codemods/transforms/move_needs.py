@@ -9,6 +9,7 @@ import ast
 from msgspec import Struct
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
+from codemods.source.always_bound import always_bound
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.import_layout import has_postponed_annotations
@@ -22,17 +23,14 @@ from codemods.source.scopes import BUILTINS, MODULE_NAMES, Occurrence, Role, Sco
 class FreeName(Struct, frozen=True, kw_only=True, eq=False):
     """A name the block reads from outside. is_lazy: only inside function bodies, so not when the module is imported.
     is_deferred: only in annotations that are not evaluated. imports: how the source module gets it (none: it is at home
-    there)."""
+    there). is_sure: the module has it once it is imported, whatever way it took."""
 
     name: str
     occurrences: tuple[Occurrence, ...]
     imports: tuple[Import, ...]
     is_lazy: bool
     is_deferred: bool
-
-    @property
-    def line_node(self) -> ast.AST:
-        return self.occurrences[0].node
+    is_sure: bool
 
 
 class Block(Struct, frozen=True, kw_only=True, eq=False):
@@ -86,6 +84,33 @@ def block_of(files: FileSet, source: Source, start: int, end: int, own: frozense
     )
 
 
+def merged(blocks: list[Block]) -> Block:
+    """Several blocks of one file as one, for what they need together."""
+    names: dict[str, FreeName] = {}
+    for block in blocks:
+        for name in block.names:
+            before = names.get(name.name)
+            names[name.name] = name if before is None else _both(before, name)
+    return Block(
+        source=blocks[0].source,
+        start=min(block.start for block in blocks),
+        end=max(block.end for block in blocks),
+        names=tuple(names.values()),
+        builtins=frozenset().union(*(block.builtins for block in blocks)),
+    )
+
+
+def _both(first: FreeName, second: FreeName) -> FreeName:
+    return FreeName(
+        name=first.name,
+        occurrences=(*first.occurrences, *second.occurrences),
+        imports=first.imports,
+        is_lazy=first.is_lazy and second.is_lazy,
+        is_deferred=first.is_deferred and second.is_deferred,
+        is_sure=first.is_sure,
+    )
+
+
 def _is_inside(source: Source, scope: Scope, start: int, end: int) -> bool:
     return scope.kind is not ScopeKind.MODULE and start <= source.start(scope.node) < end
 
@@ -108,6 +133,7 @@ def _free_name(files: FileSet, source: Source, name: str, group: list[Occurrence
         imports=tuple(binding_import(files, source, name)),
         is_lazy=all(_runs_late(occurrence.scope) for occurrence in evaluated),
         is_deferred=not evaluated,
+        is_sure=always_bound(source, name),
     )
 
 
@@ -130,10 +156,23 @@ def _unresolved(source: Source, occurrence: Occurrence) -> list[Hazard]:
     if name in MODULE_NAMES:
         message = f"{name} is another value in another module"
         return [_hazard(source, occurrence, "U110", Severity.PROVE, message, "accept U110 when the value is not used")]
+    if _looks_around(source, occurrence):
+        message = f"{name}() would see the names of another module"
+        settle = "hand over the names that it looks up, or accept U110 when it finds none of the module's"
+        return [_hazard(source, occurrence, "U110", Severity.STOP, message, settle)]
     if name not in BUILTINS and occurrence.role is Role.LOAD and not occurrence.deferred:
         message = f"nothing in {source.path} binds {name} (a star import may)"
         return [_hazard(source, occurrence, "U107", Severity.STOP, message, "import the name by name first")]
     return []
+
+
+def _looks_around(source: Source, occurrence: Occurrence) -> bool:
+    """`globals()`, `eval(text)`, `exec(text)`: what they give depends on the module they stand in."""
+    call = source.parents.get(occurrence.node)
+    if not isinstance(call, ast.Call) or call.func is not occurrence.node:
+        return False
+    num_given = len(call.args) + len(call.keywords)
+    return occurrence.name == "globals" or (occurrence.name in ("eval", "exec") and num_given == 1)
 
 
 def _writes_module_state(source: Source, occurrence: Occurrence) -> Refusal:
@@ -169,13 +208,29 @@ def rebound_by(source: Source, name: str) -> int:
 
 def is_logger(source: Source, name: str) -> bool:
     """Whether the module binds the name once, to `getLogger(__name__)`."""
+    return logger_key(source, name) == "__name__"
+
+
+def logger_key(source: Source, name: str) -> str:
+    """What the logger that a module-level name is bound to is called: `__name__` or a text; "" when it is none."""
+    value = logger_value(source, name)
+    if value is None:
+        return ""
+    key = value.args[0]
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return repr(key.value)
+    return "__name__" if isinstance(key, ast.Name) and key.id == "__name__" else ""
+
+
+def logger_value(source: Source, name: str) -> ast.Call | None:
+    """The call that makes the logger a module-level name is bound to, when that is all that binds it."""
     node = _only_assignment(source, name)
     if node is None or not isinstance(node.value, ast.Call):
-        return False
+        return None
     call = node.value
     leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    is_by_name = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id == "__name__"
-    return leaf in ("getLogger", "init_logger", "get_logger") and is_by_name
+    is_maker = leaf in ("getLogger", "init_logger", "get_logger")
+    return call if is_maker and len(call.args) == 1 and not call.keywords else None
 
 
 def _only_assignment(source: Source, name: str) -> ast.Assign | ast.AnnAssign | None:
@@ -190,10 +245,10 @@ def _only_assignment(source: Source, name: str) -> ast.Assign | ast.AnnAssign | 
     return None
 
 
-def logger_of(source: Source, *, like: str) -> str:
-    """The name of the module's own logger, the wanted one first; "" when it has none."""
+def logger_of(source: Source, key: str, *, like: str) -> str:
+    """The name of the module's logger with that key, the wanted name first; "" when it has none."""
     names = sorted(table(source).module.bound, key=lambda name: (name != like, name))
-    return next((name for name in names if is_logger(source, name)), "")
+    return next((name for name in names if logger_key(source, name) == key), "")
 
 
 def same_there(files: FileSet, source: Source, target: Source, name: str) -> bool:

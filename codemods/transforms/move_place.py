@@ -9,11 +9,12 @@ from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.import_layout import Line, leading_imports, top_offset
 from codemods.source.imports import imports_of, origin
-from codemods.source.index import mentioning
+from codemods.source.locate import tail_end
 from codemods.source.modules import modules_of
-from codemods.source.parse import Source, load
+from codemods.source.parse import DEFINITIONS, Source
 from codemods.source.scopes import BUILTINS, Role
 from codemods.source.splice import Edit, with_newline
+from codemods.source.star_imports import star_bringing, star_readers
 
 
 def conflicts(files: FileSet, source: Source, target: Source, name: str) -> list[Hazard]:
@@ -24,18 +25,18 @@ def conflicts(files: FileSet, source: Source, target: Source, name: str) -> list
     own = modules.module_of(source.path)
     for occurrence in bound:
         imported = [each for each in imports_of(files, target) if each.alias is occurrence.node]
-        if imported and modules.path_of(imported[0].module, near=target.path) == source.path:
-            continue  # the target imports the very thing that comes to it
+        if imported and imported[0].attribute == name:
+            holder = modules.path_of(imported[0].module, near=target.path)
+            here = origin(files, modules.module_of(holder) if holder else imported[0].module, name)
+            if (here.module, here.name) == (own, name):
+                continue  # the target imports the very thing that comes to it
         found.append(f"line {target.text.line_of(occurrence.start)} binds it")
-    for star in imports_of(files, target):
-        if star.attribute == "*" and star.at_module_level and not bound:
-            path = modules.path_of(star.module, near=target.path)
-            if path is None:
-                found.append(f"`from {star.module} import *` may bring it")
-            elif name in table(load(files, path)).module.bound:
-                here = origin(files, modules.module_of(path), name)
-                if (here.module, here.name) != (own, name):
-                    found.append(f"`from {star.module} import *` brings it")
+    star = star_bringing(files, target, name) if not bound else ""
+    if star:
+        path = modules.path_of(star, near=target.path)
+        brought = origin(files, modules.module_of(path), name) if path else None
+        if brought is None or (brought.module, brought.name) != (own, name):
+            found.append(f"`from {star} import *` {'may bring' if brought is None else 'brings'} it")
     reads = [each for each in table(target).named(name) if each.role is Role.LOAD]
     if name in BUILTINS and any(table(target).resolve(each) is None for each in reads):
         found.append("the module uses the builtin of that name")
@@ -57,26 +58,69 @@ def _star_readers(files: FileSet, target: Source, name: str) -> list[Hazard]:
     """Modules that import everything from the target get the name too, over one they had before."""
     if name.startswith("_"):
         return []
-    modules = modules_of(files)
-    leaf = modules.module_of(target.path).rpartition(".")[2]
-    found = []
-    for path in mentioning(files, leaf, name):
-        if path == target.path or b"import *" not in files.read(path):
-            continue
-        reader = load(files, path)
-        stars = [each for each in imports_of(files, reader) if each.attribute == "*"]
-        reads = any(modules.path_of(each.module, near=path) == target.path for each in stars)
-        if reads and name in table(reader).module.bound:
-            found.append(_conflict(reader, name, f"it imports everything from {target.path} over its own"))
-    return found
+    readers = [each for each in star_readers(files, target.path) if name in table(each).module.bound]
+    why = f"it imports everything from {target.path} over its own"
+    return [_conflict(reader, name, why) for reader in readers]
 
 
-def logger_edit(target: Source, name: str) -> Edit:
-    """`name = logging.getLogger(__name__)` under the imports."""
+def needed_above(target: Source, uses: list[int]) -> ast.stmt | None:
+    """The first statement of the target that the definition must stand above, because code that names it may run there.
+
+    uses: offsets at which the target names it. None where nothing but definitions follows."""
+    if not uses:
+        return None
+    statements = target.tree.body
+    first = next((each for each in statements if min(uses) < target.end(each)), None)
+    if first is None:
+        return None
+    after = statements[statements.index(first) :]
+    return first if any(_runs(target, each, uses) for each in after) else None
+
+
+def _runs(target: Source, statement: ast.stmt, uses: list[int]) -> bool:
+    """Whether a statement may name or call something when the module is imported."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)) or _is_main_guard(statement):
+        return False
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        head = [*statement.decorator_list, *statement.args.defaults, *filter(None, statement.args.kw_defaults)]
+        spans = [(target.start(each), target.end(each)) for each in head]
+        return any(start <= use < end for start, end in spans for use in uses) or any(
+            isinstance(each, ast.Call) for each in head
+        )
+    if isinstance(statement, ast.ClassDef):
+        return any(_runs(target, each, uses) for each in statement.body) or bool(statement.decorator_list)
+    return any(target.start(statement) <= use < target.end(statement) for use in uses) or any(
+        isinstance(each, ast.Call) for each in ast.walk(statement)
+    )
+
+
+def _is_main_guard(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+
+
+def bound_below(target: Source, names: list[str], above: ast.stmt) -> str:
+    """The first of the names that the target binds only below a statement."""
+    limit = target.start(above)
+    for name in names:
+        bound = table(target).module.bound.get(name, [])
+        if bound and all(each.start >= limit for each in bound):
+            return name
+    return ""
+
+
+def logger_edit(target: Source, assignment: str) -> Edit:
+    """`logger = logging.getLogger(__name__)` under the imports."""
     leading = leading_imports(target)
-    text = f"\n{name} = logging.getLogger(__name__)\n".encode()
-    at = target.text.line_end(target.end(leading[-1]) - 1) if leading else top_offset(target)
+    at = tail_end(target, leading[-1]) if leading else top_offset(target)
+    below = target.body[at:]
+    is_tight = bool(below.strip()) and not below.startswith((b"\n", b"\r"))
+    gap = "\n\n" if is_tight and isinstance(_next_statement(target, at), DEFINITIONS) else "\n" if is_tight else ""
+    text = f"\n{assignment}\n{gap}".encode()
     return Edit(at, at, with_newline(text, target.text.newline))
+
+
+def _next_statement(target: Source, at: int) -> ast.stmt | None:
+    return next((each for each in target.tree.body if target.start(each) >= at), None)
 
 
 def typing_edit(target: Source, lines: list[Line]) -> tuple[Edit, bool]:
@@ -84,11 +128,11 @@ def typing_edit(target: Source, lines: list[Line]) -> tuple[Edit, bool]:
     newline = target.text.newline
     for statement in target.tree.body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            at = target.text.line_end(target.end(statement.body[-1]) - 1)
+            at = tail_end(target, statement.body[-1])
             indent = target.text.indent_at(target.start(statement.body[0]))
             text = b"".join(indent + line.text().encode() + b"\n" for line in sorted(set(lines)))
             return Edit(at, at, with_newline(text, newline)), False
     leading = leading_imports(target)
-    at = target.text.line_end(target.end(leading[-1]) - 1) if leading else top_offset(target)
+    at = tail_end(target, leading[-1]) if leading else top_offset(target)
     block = "".join(f"    {line.text()}\n" for line in sorted(set(lines)))
     return Edit(at, at, with_newline(f"\nif TYPE_CHECKING:\n{block}".encode(), newline)), True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.source.locate import head_start, is_shebang
-from codemods.source.parse import Source
+from codemods.source.locate import head_start, tail_end
+from codemods.source.parse import DEFINITIONS, Source
 from codemods.source.splice import Edit, with_newline
 
 
@@ -14,53 +14,102 @@ def cut(source: Source, start: int, end: int, node: ast.AST, stays: bytes = b"")
     if stays:
         return Edit(start, end, stays)
     parent = source.parents[node]
+    is_first = not source.body[:start].strip()
     for name in ("body", "orelse", "finalbody"):
         block = getattr(parent, name, None)
-        if isinstance(block, list) and block == [node] and not isinstance(parent, ast.Module):
+        if not isinstance(block, list) or node not in block or isinstance(parent, ast.Module):
+            continue
+        if block == [node]:
             indent = source.text.indent_at(source.start(node))
             return Edit(start, end, with_newline(indent + b"pass\n", source.text.newline))
+        is_first = block[0] is node
     before, after = _blanks_before(source, start), _blanks_after(source, end)
-    is_last = after >= len(source.body)
-    is_first = before == start
-    if is_last or (not is_first and after - end > start - before):
-        return Edit(before, end if not is_last else len(source.body), b"")
+    if after >= len(source.body):
+        at = before if source.body.endswith((b"\n", b"\r")) else _without_newline(source, before)
+        return Edit(at, len(source.body), b"")
+    if after - end > start - before and not is_first:
+        return Edit(before, end, b"")
     return Edit(start, after, b"")
 
 
+def _without_newline(source: Source, at: int) -> int:
+    """The end of the line above, whose newline goes where the file ends without one."""
+    return len(source.body[:at].rstrip(b"\r\n"))
+
+
 def _blanks_before(source: Source, at: int) -> int:
-    while at > 0:
-        above = source.text.line_start(at - 1)
-        if source.body[above:at].strip():
-            return at
-        at = above
-    return at
+    """Offset of the first of the blank lines above. One that a backslash joins to the statement above is not blank, nor
+    is one that holds a form feed."""
+    first = at
+    while first > 0:
+        above = source.text.line_start(first - 1)
+        if source.body[above:first].strip(b" \t\r\n"):
+            break
+        first = above
+    is_joined = source.body[:first].rstrip(b"\r\n").endswith(b"\\") and first > 0
+    return source.text.line_end(first) if is_joined and first < at else first
 
 
 def _blanks_after(source: Source, at: int) -> int:
-    while at < len(source.body) and not source.body[at : source.text.line_end(at)].strip():
+    while at < len(source.body) and not source.body[at : source.text.line_end(at)].strip(b" \t\r\n"):
         at = source.text.line_end(at)
     return at
 
 
-def paste(target: Source, text: bytes, *, has_head: bool) -> Edit:
-    """At the end of the target, or above its `if __name__ == "__main__":`; two blank lines around.
+def paste(target: Source, text: bytes, *, has_head: bool, above: ast.stmt | None = None) -> Edit:
+    """At the end of the target, or above a statement (by default its `if __name__ == "__main__":`).
 
     has_head: other edits put something at the top of a file that is empty so far."""
     newline = target.text.newline
-    guard = _main_guard(target)
+    above = above or _main_guard(target)
     body = target.body
-    if guard is not None:
-        at = head_start(target, guard)
-        return Edit(at, at, with_newline(text + b"\n\n", newline))
-    end = len(body.rstrip()) if body.strip() else 0
-    end = target.text.line_end(end - 1) if end else _after_comments(target)
+    if above is not None:
+        at = head_start(target, above)
+        num_above = _num_blanks(target, at)
+        gap = b"\n" * max(0, 2 - num_above) if body[:at].strip() else b""
+        return Edit(at, at, with_newline(gap + text + b"\n\n", newline))
+    end = len(body.rstrip(b" \t\r\n"))
+    end = target.text.line_end(end - 1) if end else 0
+    if end and body[:end].rstrip(b"\r\n").endswith(b"\\"):
+        end = target.text.line_end(end)  # the blank line that ends a joined one
+    is_open = bool(body) and not body.endswith((b"\n", b"\r"))
     glue = b"" if not end or body[:end].endswith((b"\n", b"\r")) else b"\n"
     apart = b"\n\n" if end or has_head else b""
-    return Edit(end, len(body), with_newline(glue + apart + text, newline))
+    whole = with_newline(glue + apart + text, newline)
+    return Edit(end, len(body), whole.rstrip(b"\r\n") if is_open else whole)
 
 
-def _after_comments(target: Source) -> int:
-    return len(target.body) if is_shebang(target, 0) else 0
+def _num_blanks(source: Source, at: int) -> int:
+    """How many blank lines stand directly above an offset."""
+    first = _blanks_before(source, at)
+    return len(source.body[first:at].splitlines())
+
+
+def paste_constant(target: Source, text: bytes) -> Edit | None:
+    """Below the imports and the constants under them; None when the file has no such head, or nothing below it."""
+    last: ast.stmt | None = None
+    for statement in target.tree.body:
+        if isinstance(statement, (*DEFINITIONS, ast.Expr)) and not _is_docstring(target, statement):
+            break
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and not _is_dunder(statement):
+            last = statement
+        elif not isinstance(statement, (ast.Import, ast.ImportFrom)) and not _is_docstring(target, statement):
+            break
+    if last is None or last is target.tree.body[-1]:
+        return None
+    at = tail_end(target, last)
+    gap = b"\n" if text.startswith(b"#") else b""
+    return Edit(at, at, with_newline(gap + text, target.text.newline))
+
+
+def _is_docstring(target: Source, statement: ast.stmt) -> bool:
+    is_first = statement is target.tree.body[0]
+    return is_first and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_dunder(statement: ast.Assign | ast.AnnAssign) -> bool:
+    node = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    return isinstance(node, ast.Name) and node.id.startswith("__")
 
 
 def _main_guard(target: Source) -> ast.If | None:
@@ -85,3 +134,12 @@ def in_newline_of(target: Source, source: Source, text: bytes) -> bytes:
     if target.text.newline == source.text.newline:
         return text
     return with_newline(text.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), target.text.newline)
+
+
+def as_it_ended(old: bytes, new: bytes, newline: bytes) -> bytes:
+    """The new text without blank lines at its end that the old one did not have, or a newline where it had none."""
+    trimmed = new.rstrip(b" \t\r\n")
+    is_same = old[len(old.rstrip(b"\r\n")) :] == new[len(new.rstrip(b"\r\n")) :]
+    if not trimmed or is_same or trimmed.endswith(b"\\"):
+        return new if trimmed else b""
+    return trimmed + (newline if old.endswith((b"\n", b"\r")) else b"")

@@ -1,0 +1,69 @@
+"""Strings around a move: those that name the definition, patches of the names it reads, names of loggers.
+
+What a string means and what it becomes is repath_strings.py's; here is only which ones a move asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from codemods.schema.hazards import Hazard, Severity
+from codemods.source.files import FileSet
+from codemods.source.index import mentioning
+from codemods.source.modules import modules_of
+from codemods.source.strings import mentions
+from codemods.transforms.move_block import Piece
+from codemods.transforms.repath_strings import Repath, repath, repath_reads
+
+Mode = Literal["rewrite", "keep"]
+_PATCHERS = ("patch", "setattr", "delattr", "mocker")
+
+
+def repathed(
+    before: FileSet,
+    after: FileSet,
+    pieces: list[Piece],
+    old_module: str,
+    module: str,
+    reads: Mapping[str, Mapping[str, str]],
+    mode: Mode,
+) -> tuple[FileSet, list[Repath]]:
+    """The files with strings pointed at the new place. reads: module that is asked from now -> name -> its text."""
+    files = after
+    results: list[Repath] = []
+    for piece in pieces:
+        found = repath(files, (old_module, piece.ref.qualname), (module, piece.name), mode=mode, before=before)
+        files = found.applied(files)
+        results.append(found)
+    if _is_patched(before, old_module):
+        for home, names in reads.items():
+            found = repath_reads(files, old_module, names, home, mode=mode, before=before)
+            files = found.applied(files)
+            results.append(found)
+    return files, results
+
+
+def _is_patched(files: FileSet, module: str) -> bool:
+    """Whether any file could patch a name in the module."""
+    leaf = module.rpartition(".")[2]
+    return any(mentioning(files, leaf, word) for word in _PATCHERS)
+
+
+def logger_hazards(files: FileSet, old_module: str, module: str) -> list[Hazard]:
+    """Code and settings that name the old module's logger, from which the moved code's records no longer come."""
+    found = []
+    for each in mentions(files, old_module, ""):
+        if each.kind == "logger":
+            message = f"this names logger {old_module!r}; the records of what moves come from {module!r} now"
+            settle = f"name {module!r} as well, or accept U110 when its records don't matter here"
+            found.append(
+                Hazard(
+                    code="U110", severity=Severity.STOP, path=each.path, line=each.line, message=message, settle=settle
+                )
+            )
+    return found
+
+
+def home_of(files: FileSet, path: str) -> str:
+    """The module name of a file."""
+    return modules_of(files).module_of(path)
