@@ -236,9 +236,8 @@ class _Inlining:
         files = self.files
         for path, edits in self.edits.items():
             source = load(self.files, path)
-            importer = self.names.importers.get(path)
-            whole = [*edits, *(importer.edits() if importer is not None else [])]
-            files = files.write(path, source.text.encode(apply_edits(source.body, whole)))
+            body = apply_edits(source.body, [*edits, *self.names.edits(path)])
+            files = files.write(path, source.text.encode(body))
         return files
 
     def _without_imports(self, files: FileSet) -> FileSet:

@@ -11,14 +11,16 @@ from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.import_layout import Line
-from codemods.source.imports import Import, binding_import, imports_of
+from codemods.source.imports import Import, binding_import, imports_of, resolve_dotted
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import MODULE_NAMES, Occurrence, Role, Scope, lookup
+from codemods.source.splice import Edit
 from codemods.source.strings import mentions_through
 from codemods.transforms.adjust_imports import Importer
 from codemods.transforms.inline_body import Forwarder
+from codemods.transforms.inline_late import LateImports, late_import
 from codemods.transforms.rename_report import hazard, refusal
 
 
@@ -31,6 +33,7 @@ class Names:
         self.home = table(self.source).module
         self.module = modules_of(files).module_of(self.source.path)
         self.importers: dict[str, Importer] = {}
+        self.late: dict[str, LateImports] = {}
         self.hazards: list[Hazard] = []
         self.refusals: list[Refusal] = []
         self._patched: dict[str, bool] = {}
@@ -75,33 +78,63 @@ class Names:
         self, source: Source, call: ast.Call, scope: Scope, occurrence: Occurrence
     ) -> tuple[tuple[int, int], str]:
         name = occurrence.name
-        at = source.start(call)
-        importer = self.importer(source)
+        span = occurrence.start, occurrence.end
         imports = binding_import(self.files, self.source, name)
         bound = self.home.bound[name]
         is_plain_import = len(imports) == len(bound) and all(each.is_plain for each in imports)
         if is_plain_import and any(not each.attribute and not each.alias.asname for each in imports):
             node, module = self._chain(occurrence, imports)
             span = self.source.start(node), self.source.end(node)
-            if self._can_import_as_is(source, scope, name, module):
-                if not any(each.module == module and not each.attribute for each in imports_of(self.files, source)):
-                    importer.add(Line(module))
-                return span, module
-            brought = importer.need(module, "", style="module", at=at)
-        elif is_plain_import and len(imports) == 1 and not self._is_patched(name):
+            return span, self._module(source, call, scope, name, module)
+        if is_plain_import and len(imports) == 1 and not self._is_patched(name):
             only = imports[0]
-            style = "name" if only.attribute else "module"
             prefer = only.name if only.alias.asname else ""
-            brought = importer.need(only.module, only.attribute, style=style, at=at, prefer=prefer)
-            span = occurrence.start, occurrence.end
-        else:
-            is_fixed = len(bound) == 1 and not self._is_patched(name)
-            is_taken = lookup(scope, name) is not None
-            style = "name" if is_fixed and not is_taken else "module"
-            brought = importer.need(self.module, name, style=style, at=at)
-            span = occurrence.start, occurrence.end
-        self.hazards.extend(brought.hazards)
-        return span, brought.text
+            style = "name" if only.attribute else "module"
+            return span, self._imported(source, call, scope, only.module, only.attribute, style=style, prefer=prefer)
+        if isinstance(call.func, ast.Attribute) and self.forwarder.located.owner is None:
+            through = resolve_dotted(self.files, source, call.func.value, scope)
+            if through is not None and (through.module, through.name) == (self.module, ""):
+                return span, f"{source.segment(call.func.value).decode()}.{name}"
+        is_fixed = len(bound) == 1 and not self._is_patched(name)
+        style = "name" if is_fixed and lookup(scope, name) is None else "module"
+        return span, self._imported(source, call, scope, self.module, name, style=style)
+
+    def _module(self, source: Source, call: ast.Call, scope: Scope, head: str, module: str) -> str:
+        """How the call names a module that the body's file has by a plain `import a.b`."""
+        late = late_import(self.files, source, call, scope)
+        if self._can_import_as_is(source, scope, head, module):
+            if late is not None and lookup(scope, head) is None:
+                return self._beside(source).plain(late, module)
+            if not any(each.module == module and not each.attribute for each in imports_of(self.files, source)):
+                self.importer(source).add(Line(module))
+            return module
+        return self._imported(source, call, scope, module, "", style="module")
+
+    def _imported(
+        self, source: Source, call: ast.Call, scope: Scope, module: str, name: str, *, style: str, prefer: str = ""
+    ) -> str:
+        importer, at = self.importer(source), source.start(call)
+        statement = late_import(self.files, source, call, scope)
+        if statement is None:
+            brought = importer.need(module, name, style=style, at=at, prefer=prefer)
+            self.hazards.extend(brought.hazards)
+            return brought.text
+        found = importer.present(module, name, style, at, prefer)
+        if found:
+            return found
+        late = self._beside(source)
+        if style == "name":
+            return late.need(statement, module, name, scope=scope, prefer=prefer)
+        local = late.need(statement, module, "", scope=scope, prefer=prefer)
+        return f"{local}.{name}" if name else local
+
+    def _beside(self, source: Source) -> LateImports:
+        return self.late.setdefault(source.path, LateImports(source, self.importer(source)))
+
+    def edits(self, path: str) -> list[Edit]:
+        """The imports that were found necessary in a file."""
+        importer, late = self.importers.get(path), self.late.get(path)
+        return [*(importer.edits() if importer is not None else []), *(late.edits() if late is not None else [])]
 
     def _can_import_as_is(self, source: Source, scope: Scope, head: str, module: str) -> bool:
         """Whether `import a.b` may stand there as it does in the body's module: from outside, and `a` is free."""

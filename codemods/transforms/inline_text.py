@@ -213,12 +213,29 @@ class Rendering:
         text = self._shifted(start, end)
         if isinstance(expression, ast.Call) and self._is_one_line(expression) and not self._stays_in_line(text):
             text = self._exploded(expression)
+        elif self._is_one_line(expression) and b"\n" not in text and not self._stays_in_line(text):
+            return [self._on_its_own_line(text)]
         value: ast.expr = expression
         if isinstance(expression, ast.Name) and self.bound.of(expression.id):
             value = self.bound.of(expression.id)[0].node
         if needs_brackets(value, text, self.source.parents[self.call], self.call):
             text = b"(" + text + b")"
         return [Edit(self.source.start(self.call), self.source.end(self.call), text)]
+
+    def _on_its_own_line(self, text: bytes) -> Edit:
+        """An expression that makes its line too long stands in brackets, where that helps and nothing else is there."""
+        start, end = self.source.start(self.call), self.source.end(self.call)
+        above = self.source.parents[self.call]
+        indent = self.source.text.indent_at(start)
+        inner = indent + indent_unit(self.source) + text
+        is_alone = (
+            isinstance(above, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) and above.value is self.call
+        )
+        if is_alone and len(inner.decode("utf-8", "replace")) <= self.line_length:
+            newline = self.source.text.newline
+            return Edit(start, end, b"(" + newline + inner + newline + indent + b")")
+        needs = needs_brackets(self.forwarder.expression, text, above, self.call)
+        return Edit(start, end, b"(" + text + b")" if needs else text)
 
     def _is_one_line(self, expression: ast.expr) -> bool:
         return expression.lineno == expression.end_lineno

@@ -404,13 +404,11 @@ from pkg.m import LIMIT
 def go():
     return load(os.path.join("b", str(LIMIT))), sys
 # file: pkg/o.py
-import os.path
-
-from pkg.k import load
-from pkg.m import LIMIT
-
-
 def go():
+    import os.path
+    from pkg.k import load
+    from pkg.m import LIMIT
+
     return load(os.path.join("d", str(LIMIT)))
 """,
     ),
@@ -452,6 +450,80 @@ import m
 
 def go():
     return m.load(1)
+""",
+    ),
+    "a lazy import stays where it is, under its condition": (
+        "pkg.m:f",
+        """\
+# file: pkg/__init__.py
+# file: pkg/m.py
+_STATE = {}
+
+
+def f():
+    return _STATE["args"]
+
+
+def g():
+    return 1
+# file: pkg/n.py
+def go(flag, _STATE):
+    if flag:
+        # late, for a reason
+        from pkg.m import f, g
+
+        return f().size, g(), _STATE
+    return 0
+# file: pkg/o.py
+def go():
+    from pkg import m
+
+    return m.f()
+""",
+        """\
+# file: pkg/m.py
+_STATE = {}
+
+
+def g():
+    return 1
+# file: pkg/n.py
+def go(flag, _STATE):
+    if flag:
+        # late, for a reason
+        from pkg import m
+        from pkg.m import g
+
+        return m._STATE["args"].size, g(), _STATE
+    return 0
+# file: pkg/o.py
+def go():
+    from pkg import m
+
+    return m._STATE["args"]
+""",
+    ),
+    "a line that gets too long, without a call": (
+        "m:is_local",
+        """\
+# file: m.py
+def is_local(architectures):
+    return "SomeQuiteLongNameForConditionalGeneration" in architectures
+
+
+class C:
+    def go(self, config):
+        self.is_local_attention_model = is_local(config.architectures)
+        return is_local(config)
+""",
+        """\
+# file: m.py
+class C:
+    def go(self, config):
+        self.is_local_attention_model = (
+            "SomeQuiteLongNameForConditionalGeneration" in config.architectures
+        )
+        return "SomeQuiteLongNameForConditionalGeneration" in config
 """,
     ),
     "a mixin's call": (

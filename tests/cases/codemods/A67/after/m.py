@@ -1,0 +1,6 @@
+def scale(x):
+    return x * 2
+
+
+class A:
+    pass
