@@ -147,6 +147,22 @@ class Region:
         return self.whole.set_of(self.whole.everything & ~missing) if self._ways_out else frozenset()
 
     @cached_property
+    def maybe_gone(self) -> frozenset[str]:
+        """Keys that some ordinary way out leaves deleted."""
+
+        def transfer(point: Point, mask: Mask) -> Mask:
+            if point.kind not in _TOUCHES or point.late:
+                return mask
+            bit = self.whole.bit[point.key]
+            return mask | bit if point.kind is Kind.DELETE else mask & ~bit
+
+        state = self.whole.forward([(point, 0) for point in self.entries], transfer, self.has)
+        found = 0
+        for point, _ in self._ways_out:
+            found |= transfer(point, state.get(point.number, 0))
+        return self.whole.set_of(found)
+
+    @cached_property
     def deleted(self) -> frozenset[str]:
         """Keys from outside that the part deletes."""
         return frozenset(

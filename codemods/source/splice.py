@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from codemods.schema.errors import InternalError
 from codemods.source.fstrings import literals
+from codemods.source.nodes import children
 from codemods.source.parse import Source
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)?")
@@ -53,7 +54,12 @@ def with_newline(text: bytes, newline: bytes) -> bytes:
 def frozen_spans(source: Source, start: int, end: int) -> list[tuple[int, int]]:
     """Spans inside start:end whose bytes are a string's content: the inside of literals that go over several lines."""
     found: list[tuple[int, int]] = []
-    for node in ast.walk(source.tree):
+    stack: list[ast.AST] = [source.tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt) and not _overlaps(source, node, start, end):
+            continue
+        stack.extend(children(node))
         is_string = isinstance(node, ast.JoinedStr) or (
             isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
         )
@@ -63,6 +69,12 @@ def frozen_spans(source: Source, start: int, end: int) -> list[tuple[int, int]]:
         if start <= node_start and node_end <= end and source.body[node_start : node_start + 1] not in b"{:":
             found.extend((part.start, part.end) for part in literals(source.body, node_start, node_end))
     return sorted(found)
+
+
+def _overlaps(source: Source, node: ast.stmt, start: int, end: int) -> bool:
+    """Whether a statement (with its decorators) has a part in start:end."""
+    first = min([source.start(node), *(source.start(each) for each in getattr(node, "decorator_list", []))])
+    return first < end and start < source.end(node)
 
 
 class MixedIndent(InternalError):

@@ -55,7 +55,8 @@ def _in_expression(host: Host, node: ast.expr, callee: str, arguments: Sequence[
     above = source.parents[node]
     start, end = source.start(node), source.end(node)
     before, after = "", ""
-    if prefix and _binds_tighter(above, node):
+    is_bracketed = source.body[start - 1 : start] == b"(" and source.body[end : end + 1] == b")"
+    if prefix and _binds_tighter(above, node) and not is_bracketed:
         before, after = "(", ")"
     if isinstance(above, ast.Call) and isinstance(node, ast.GeneratorExp):
         is_bare = argument_brackets(source, above).open == start  # the generator's brackets are the call's

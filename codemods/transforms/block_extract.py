@@ -24,7 +24,7 @@ from codemods.transforms.block_host import Host, listed
 from codemods.transforms.block_needs import Crossing, crossing_of
 from codemods.transforms.block_place import Spot, insertion, name_problems, spot_for
 from codemods.transforms.block_self import SelfReads, self_reads
-from codemods.transforms.block_text import Cut, Header, body_texts, header_lines, lines_text
+from codemods.transforms.block_text import Cut, Header, body_text, header_lines, lines_text
 from codemods.transforms.layout import indent_unit
 
 
@@ -204,9 +204,11 @@ def _returns(
 def write(host: Host, extractions: Sequence[Extraction], extra: Sequence[Edit] = ()) -> bytes | Refusal:
     """The file's new body. extra: more edits of the rest of the function."""
     source, unit = host.source, indent_unit(host.source)
-    cuts = [Cut(part=each.part, edits=each.edits) for each in extractions]
     try:
-        bodies = body_texts(source, cuts, [each.spot.indent + unit for each in extractions], unit)
+        bodies = [
+            body_text(source, Cut(part=each.part, edits=each.edits), each.spot.indent + unit, unit)
+            for each in extractions
+        ]
     except MixedIndent as error:
         return host.refusal("mixed-indent", host.function, error.message, error.fix)
     edits = [each.call for each in extractions]

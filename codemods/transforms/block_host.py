@@ -8,14 +8,15 @@ from functools import cached_property
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.binder import table
-from codemods.source.classes import ClassKey
+from codemods.source.classes import ClassKey, class_at
 from codemods.source.files import FileSet
 from codemods.source.flow import Flow, flow_of
 from codemods.source.flow_region import Region
 from codemods.source.flow_scopes import parameters
 from codemods.source.import_layout import has_postponed_annotations
+from codemods.source.index import has_word
 from codemods.source.locate import Located
-from codemods.source.members import MemberKind, members
+from codemods.source.members import Assignment, MemberKind, assignments_in, members
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source
 from codemods.source.scopes import Role
@@ -112,6 +113,15 @@ class Host:
         return Hazard(
             code=code, severity=severity, path=self.source.path, line=_line(at), message=message, settle=settle
         )
+
+
+def assignments_of(files: FileSet, key: ClassKey, attribute: str) -> list[Assignment]:
+    """Where one class of the tree assigns an attribute itself. Files that do not mention it are not read."""
+    path = modules_of(files).path_of(key.module)
+    if path is None or not has_word(files.read(path), attribute.encode()):
+        return []
+    at = class_at(files, key, attribute)
+    return assignments_in(*at, key, attribute) if at is not None else []
 
 
 def _line(at: ast.AST | int) -> int:

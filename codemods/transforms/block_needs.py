@@ -125,7 +125,7 @@ def _read_first(host: Host, part: Part, region: Region) -> frozenset[str]:
 
 def _unbound_results(host: Host, part: Part, region: Region, keys: list[str]) -> Iterator[Hazard]:
     for key in keys:
-        if key not in region.surely_bound:
+        if key not in region.surely_bound or key in region.maybe_gone:
             yield host.hazard(
                 "U102",
                 part.line,

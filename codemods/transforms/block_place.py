@@ -14,17 +14,17 @@ from msgspec import Struct
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.binder import table
-from codemods.source.classes import ClassKey, class_at, defines, mro, subclasses
+from codemods.source.classes import defines, mro, subclasses
 from codemods.source.imports import imports_of
 from codemods.source.index import mentioning
 from codemods.source.locate import head_start
-from codemods.source.members import instance_attributes, members, own_attributes
+from codemods.source.members import members
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, load
 from codemods.source.scopes import BUILTINS, lookup
 from codemods.source.splice import Edit
 from codemods.transforms.block_find import Part
-from codemods.transforms.block_host import Host
+from codemods.transforms.block_host import Host, assignments_of
 
 _HARMLESS_BASES = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Protocol", "Exception"})
 
@@ -94,16 +94,27 @@ def definition_end(host: Host, node: ast.stmt) -> int:
 
 
 def insertion(host: Host, spot: Spot, texts: list[bytes]) -> Edit:
-    """The definitions put in their place, blank lines between them and their neighbour."""
+    """The definitions put in their place, blank lines between them and their neighbours."""
     newline = host.source.text.newline
     blank = newline * spot.gap
+    body = host.source.body
+    before, behind = body[: spot.offset], body[spot.offset :]
     if spot.is_above:
-        return Edit(spot.offset, spot.offset, b"".join(text + blank for text in texts))
-    body = b"".join(blank + text for text in texts)
-    before = host.source.body[: spot.offset]
-    if not before.endswith((b"\n", b"\r")):  # the file ends here, without a newline, and goes on doing so
-        body = newline + body.removesuffix(newline)
-    return Edit(spot.offset, spot.offset, body)
+        is_close = bool(before.strip()) and bool(before.splitlines()[-1].strip())
+        text = (blank if is_close else b"") + b"".join(text + blank for text in texts)
+        return Edit(spot.offset, spot.offset, text)
+    text = b"".join(blank + text for text in texts)
+    if before and not before.endswith((b"\n", b"\r")):  # the file ends here, without a newline, and goes on doing so
+        text = newline + text.removesuffix(newline)
+    elif behind and behind.splitlines()[0].strip() and not _closes_suite(host, spot):
+        text += blank
+    return Edit(spot.offset, spot.offset, text)
+
+
+def _closes_suite(host: Host, spot: Spot) -> bool:
+    """Whether what follows belongs to a block further out."""
+    depth = len(spot.indent.expandtabs())
+    return len(host.source.text.indent_at(spot.offset).expandtabs()) < depth
 
 
 # -- the name
@@ -173,17 +184,16 @@ def _member_problems(host: Host, name: str) -> Iterator[Refusal | Hazard]:
         yield _taken(host, line, f"{host.owner.name} has a {name} already")
         return
     order = mro(host.files, host.key)
-    family: list[ClassKey] = [*order.classes[1:], *subclasses(host.files, host.key)]
-    for each in family:
-        if defines(host.files, each, name) or _has_member(host, each, name):
+    heirs = subclasses(host.files, host.key)
+    for each in (*order.classes[1:], *heirs):
+        if defines(host.files, each, name):
             yield _taken(host, line, f"{each.qualname} has a {name} already")
             return
-    assigned = instance_attributes(host.files, host.key).get(name)
-    heirs = (own_attributes(host.files, each).get(name) for each in subclasses(host.files, host.key))
-    assigned = assigned or next((each for each in heirs if each), None)
-    if assigned:
-        yield _taken(host, assigned[0].line, f"{name} is an attribute of the object")
-        return
+    for each in (*order.classes, *heirs):
+        assigned = assignments_of(host.files, each, name)
+        if assigned:
+            yield _taken(host, assigned[0].line, f"{name} is an attribute of the object")
+            return
     unseen = [each.name for each in order.external if each.name not in _HARMLESS_BASES]
     if unseen:
         yield host.hazard(
@@ -193,8 +203,3 @@ def _member_problems(host: Host, name: str) -> Iterator[Refusal | Hazard]:
             "choose a name that says what the block does",
             severity=Severity.NOTE,
         )
-
-
-def _has_member(host: Host, key: ClassKey, name: str) -> bool:
-    at = class_at(host.files, key)
-    return at is not None and name in members(host.files, *at)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from codemods.source.parse import Source
-from codemods.source.splice import Edit, apply_edits, shifted, with_newline
+from codemods.source.splice import Edit, apply_edits, indent_edits, with_newline
 from codemods.transforms.block_find import Part
 from codemods.transforms.layout import exploded_lines
 
@@ -51,45 +51,32 @@ class Cut(Struct, frozen=True, kw_only=True):
     edits: tuple[Edit, ...]
 
 
-def body_texts(source: Source, cuts: Sequence[Cut], indents: Sequence[bytes], unit: bytes) -> list[bytes]:
-    """The text of each part with its edits, at its new indentation and with a newline at its end. unit: one more step.
+def body_text(source: Source, cut: Cut, indent: bytes, unit: bytes) -> bytes:
+    """The part with its edits, at its new indentation and with a newline at its end. unit: one more step.
 
     Raises MixedIndent where a block's lines do not share their indentation."""
-    edits = [edit for cut in cuts for edit in cut.edits]
-    edited = source
-    if edits:
-        edited = Source(source.path, source.text.encode(apply_edits(source.body, edits)))
-    found = []
-    for cut, indent in zip(cuts, indents, strict=True):
-        start, end = _moved(cut.part.start, edits), _moved(cut.part.end, edits)
-        found.append(
-            _expression_text(edited, start, end, indent, unit)
-            if cut.part.expression is not None
-            else _row_text(edited, start, end, source.text.indent_at(source.start(cut.part.statements[0])), indent)
-        )
-    return found
-
-
-def _moved(offset: int, edits: Sequence[Edit]) -> int:
-    """Where an offset outside of all edits is once they are made."""
-    return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
-
-
-def _row_text(source: Source, start: int, end: int, old: bytes, new: bytes) -> bytes:
-    text = shifted(source, start, end, old=old, new=new)
-    return text if text.endswith((b"\n", b"\r")) else text + source.text.newline
-
-
-def _expression_text(source: Source, start: int, end: int, indent: bytes, unit: bytes) -> bytes:
-    """`return` of an expression; one that needs brackets to go over several lines gets them."""
     newline = source.text.newline
+    start, end = cut.part.start, cut.part.end
+    if cut.part.expression is None:
+        old = source.text.indent_at(source.start(cut.part.statements[0]))
+        text = _edited(source, cut, start, old, indent)
+        return text if text.endswith((b"\n", b"\r")) else text + newline
     first_end = min(source.text.line_end(start), end)
-    head, old = source.body[start:first_end], source.text.indent_at(start)
-    lines = head + shifted(source, first_end, end, old=old, new=indent)
-    if _is_closed(lines):
-        return indent + b"return " + lines + newline
-    lines = head + shifted(source, first_end, end, old=old, new=indent + unit)
-    return indent + b"return (" + newline + indent + unit + lines + newline + indent + b")" + newline
+    old = source.text.indent_at(start)
+    text = _edited(source, cut, first_end, old, indent)
+    if first_end == end or _is_closed(text):
+        return indent + b"return " + text + newline
+    text = _edited(source, cut, first_end, old, indent + unit)
+    return indent + b"return (" + newline + indent + unit + text + newline + indent + b")" + newline
+
+
+def _edited(source: Source, cut: Cut, first_line: int, old: bytes, new: bytes) -> bytes:
+    """The text with its edits and the indentation of the lines from offset `first_line` on replaced."""
+    start, end = cut.part.start, cut.part.end
+    moves = indent_edits(source, first_line, end, old=old, new=new) if first_line < end else []
+    kept = [move for move in moves if not any(edit.start < move.start < edit.end for edit in cut.edits)]
+    edits = [Edit(edit.start - start, edit.end - start, edit.text) for edit in (*kept, *cut.edits)]
+    return apply_edits(source.body[start:end], edits)
 
 
 def _is_closed(text: bytes) -> bool:

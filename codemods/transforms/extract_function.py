@@ -11,6 +11,7 @@ from codemods.schema.refs import DefRef
 from codemods.schema.result import Phase
 from codemods.source.files import FileSet
 from codemods.source.locate import find
+from codemods.transforms.block_alias import aliases_of, bare_of, unused_edits
 from codemods.transforms.block_extract import Rejected, Want, extraction_of, findings, write
 from codemods.transforms.block_find import Part, find_block, find_expression
 from codemods.transforms.block_host import Host
@@ -26,15 +27,19 @@ def plan(files: FileSet, step: ExtractFunction) -> Planned:
     if step.to and step.kind != "function":
         message = f"a {step.kind} stays in its class and can't go to {step.to}"
         return refused(host.refusal("stays-in-class", host.function, message, 'leave out `to`, or kind = "function"'))
-    found = extraction_of(host, part, Want(name=step.name, kind=step.kind, annotate=step.annotate))
+    known = aliases_of(host) if step.kind == "method" and host.receiver else []
+    bare = bare_of(host, part, known)
+    want = Want(name=step.name, kind=step.kind, annotate=step.annotate, bare=bare.names, edits=bare.edits)
+    found = extraction_of(host, part, want)
+    hazards = (*bare.hazards, *found.hazards)
     if isinstance(found, Rejected):
-        return refused(*found.refusals, hazards=found.hazards)
-    body = write(host, [found])
+        return refused(*found.refusals, hazards=hazards)
+    body = write(host, [found], unused_edits(host, known, [part]))
     if isinstance(body, Refusal):
-        return refused(body, hazards=found.hazards)
+        return refused(body, hazards=hazards)
     return Planned(
         files=files.write(host.source.path, host.source.text.encode(body)),
-        hazards=found.hazards,
+        hazards=hazards,
         findings=tuple(findings(host, found)),
     )
 
