@@ -1,0 +1,9 @@
+import os\
+
+import posixpath
+
+x = os.sep
+
+
+def root():
+    return posixpath.sep

@@ -1,0 +1,5 @@
+import posixpath
+
+
+def root():
+    return posixpath.sep

@@ -1,0 +1,3 @@
+from src import root
+
+ROOT = root()

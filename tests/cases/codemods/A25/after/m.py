@@ -1,0 +1,4 @@
+from os.path \
+    import join
+
+from dst import half  # noqa: F401

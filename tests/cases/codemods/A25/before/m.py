@@ -1,0 +1,7 @@
+from os.path \
+    import join, \
+    split
+
+
+def half(path):
+    return split(path)[0]

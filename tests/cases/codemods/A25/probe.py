@@ -1,0 +1,2 @@
+import m
+print(m.join("a", "b"), m.half("a/b"))

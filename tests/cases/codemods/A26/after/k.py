@@ -1,0 +1,4 @@
+from dst import base
+
+-3
+left = base

@@ -1,0 +1,4 @@
+base = 7 \
+    # gap
+-3
+left = base

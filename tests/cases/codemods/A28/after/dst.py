@@ -1,0 +1,5 @@
+from os import linesep
+
+
+def ends(text):
+    return text.endswith(linesep)

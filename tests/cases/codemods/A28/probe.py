@@ -1,0 +1,2 @@
+import m
+print(m.ends("a\n"))

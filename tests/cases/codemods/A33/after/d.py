@@ -1,0 +1,1 @@
+from dst import f  # noqa: F401

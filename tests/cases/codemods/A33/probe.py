@@ -1,0 +1,2 @@
+import d
+print(repr(d.f.__doc__))

@@ -1,0 +1,9 @@
+import dst
+
+
+class A:
+	def f(self):
+		return dst.f()
+
+	def g(self):
+		return dst.g()

@@ -1,0 +1,2 @@
+import t
+print(t.A().f(), t.A().g())

@@ -1,0 +1,3 @@
+import dst
+STATE = dst.boot()
+import os

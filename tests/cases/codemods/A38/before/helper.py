@@ -1,0 +1,4 @@
+class Box:
+    @staticmethod
+    def boot():
+        return 1

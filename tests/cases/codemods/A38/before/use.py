@@ -1,0 +1,3 @@
+from helper import Box
+STATE = Box.boot()
+import os

@@ -1,0 +1,3 @@
+from dst import pack
+
+OUT = pack([2])

@@ -1,0 +1,3 @@
+from m import pack
+
+OUT = pack([2])

@@ -1,0 +1,6 @@
+from .b import dst
+
+
+class A:
+    def f(self):
+        return dst.f()

@@ -1,0 +1,4 @@
+import early
+
+
+VALUE = early.ask.__name__

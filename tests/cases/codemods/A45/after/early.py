@@ -1,0 +1,3 @@
+def ask():
+    from dst import VALUE
+    return VALUE

@@ -1,0 +1,3 @@
+from dst import ask
+
+OUT = ask()

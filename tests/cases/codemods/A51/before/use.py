@@ -1,0 +1,3 @@
+from m import ask
+
+OUT = ask()

@@ -1,0 +1,3 @@
+import m
+import use
+print(m.HAVE, use.OUT)

@@ -1,0 +1,9 @@
+from fix import port, testcfg
+
+
+def test_it(testcfg):
+    assert testcfg
+
+
+def test_port():
+    assert port() == 80

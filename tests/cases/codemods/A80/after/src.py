@@ -1,0 +1,1 @@
+from dst import Cfg  # noqa: F401

@@ -1,0 +1,2 @@
+import dst
+print(open("docs.rst").read().count("dst.f"), dst.f.__doc__)

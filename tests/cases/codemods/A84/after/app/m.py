@@ -1,0 +1,1 @@
+from app.dst import X  # noqa: F401

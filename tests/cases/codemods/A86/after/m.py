@@ -1,0 +1,1 @@
+from dst import f, g  # noqa: F401

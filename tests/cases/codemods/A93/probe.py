@@ -1,0 +1,2 @@
+import k
+print(k.left)
