@@ -14,10 +14,10 @@ import contextlib
 import functools
 import os
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from codemods.repo.scratch import scratch_file
 from codemods.schema.errors import GitError
 
 # Variables that change where git looks for its own program or for a repository, but not which one this directory is in.
@@ -145,14 +145,14 @@ def failure(args: Sequence[str], returncode: int, stderr: bytes) -> GitFailed:
 def _run(argv: Sequence[str], cwd: Path, stdin: bytes, env: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(argv, cwd=cwd, input=stdin, env=env, capture_output=True, check=False)
-    except FileNotFoundError as error:
-        raise _not_started(cwd) from error
-    except NotADirectoryError as error:
-        raise _not_started(cwd) from error
+    except OSError as error:
+        raise _not_started(cwd, error) from error
 
 
-def _not_started(cwd: Path) -> GitError:
+def _not_started(cwd: Path, error: OSError) -> GitError:
     """subprocess says "no such file" both for a missing program and for a missing directory."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        return GitError(f"git can't be started in {cwd}: {error.strerror}", fix="mend that, then run again")
     if cwd.is_dir():
         return GitMissing()
     return GitError(f"{cwd} is not a directory", fix="name a directory that exists")
@@ -165,7 +165,7 @@ class Conversation:
         self._args = args
         argv, env = command(args), environment()
         # A file and not a pipe: nobody reads stderr while the process runs, and a full pipe would stop it.
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
+        self._stderr = scratch_file()
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -177,7 +177,7 @@ class Conversation:
             )
         except OSError as error:
             self._stderr.close()
-            raise _not_started(cwd) from error
+            raise _not_started(cwd, error) from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout

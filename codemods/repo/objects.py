@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from codemods.repo.git import Conversation, GitFailed, git, git_or_none
+from codemods.repo.scratch import scratch_directory
 from codemods.schema.errors import GitError
 
 PLAIN, EXECUTABLE, DIRECTORY = "100644", "100755", "40000"
@@ -89,10 +89,10 @@ def blob_ids(repo: Path, contents: Iterable[bytes], *, store: bool) -> dict[byte
     if not distinct:
         return {}
     argv = ["hash-object", *(["-w"] if store else []), "--no-filters", "--stdin-paths"]
-    with tempfile.TemporaryDirectory(prefix="unmoved-") as folder:
+    with scratch_directory() as folder:
         names = []
         for number, raw in enumerate(distinct):
-            place = Path(folder, str(number))
+            place = folder / str(number)
             place.write_bytes(raw)
             names.append(os.fsencode(place))
         # One process for all of them: one each would take 3 ms a file.

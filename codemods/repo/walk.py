@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from codemods.repo.git import GitMissing, git, git_or_none
+from codemods.repo.scratch import scratch_directory
 from codemods.schema.errors import ConfigError
 
 # Of interest to nobody whose tree this is, under git or not; and thousands of files each.
@@ -24,12 +24,6 @@ class ExcludeNeedsGit(ConfigError):
     """There are patterns to match and no git to match them."""
 
     code = "exclude-needs-git"
-
-
-class NoTemporaryDirectory(ConfigError):
-    """The system has no place for files that are gone after the run."""
-
-    code = "no-temporary-directory"
 
 
 def walk(root: Path) -> list[str]:
@@ -73,16 +67,9 @@ def without(paths: Iterable[str], patterns: Iterable[str]) -> list[str]:
 @contextlib.contextmanager
 def _empty_repository() -> Iterator[Path]:
     """A repository that nobody has touched, for questions about files elsewhere. Raises GitMissing without git."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="unmoved-")
-    except OSError as error:
-        raise NoTemporaryDirectory(
-            f"no temporary directory can be made: {error.strerror}",
-            fix="make room in it, or set TMPDIR to a directory that can be written to",
-        ) from error
-    with folder as name:
-        git("init", "--quiet", "--template=", cwd=Path(name))
-        yield Path(name)
+    with scratch_directory() as place:
+        git("init", "--quiet", "--template=", cwd=place)
+        yield place
 
 
 def _plain_walk(root: Path) -> Iterator[str]:

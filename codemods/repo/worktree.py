@@ -113,6 +113,8 @@ class WorkTree:
         """False for a symlink, a submodule, a nested repository, and a file that is tracked and gone."""
         try:
             is_file = stat.S_ISREG(os.lstat(self._prefix + path).st_mode)
+        except PermissionError as error:  # it may be there, and who calls what in it can't be known
+            raise _unreadable(path, error) from error
         except OSError:
             return False
         return is_file and self._is_plain_dir(path.rpartition("/")[0])

@@ -12,7 +12,8 @@ import pytest
 
 from codemods.repo import git as git_module
 from codemods.repo.object_tree import CommitTree
-from codemods.repo.walk import ExcludeNeedsGit, NoTemporaryDirectory, without
+from codemods.repo.scratch import NoTemporaryFiles
+from codemods.repo.walk import ExcludeNeedsGit, without
 from codemods.repo.worktree import WorkTree
 from tests.support.repository import make_repository, write_files
 
@@ -90,7 +91,7 @@ def test_the_place_for_temporary_files_may_lie_in_the_tree(tmp_path: Path, monke
 
 def test_no_place_for_temporary_files_is_an_error_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with pytest.raises(NoTemporaryDirectory, match="TMPDIR"):
+    with pytest.raises(NoTemporaryFiles, match="TMPDIR"):
         WorkTree(tmp_path).paths()
 
 
