@@ -23,7 +23,7 @@ from codemods.repo.objects import (
     user_identity,
     write_commit,
 )
-from codemods.repo.state import Repository
+from codemods.repo.state import Repository, find_repository, resolve_commit
 from codemods.schema.errors import GitError
 from codemods.schema.result import CommitDraft, FileChange, Phase, PlanResult
 
@@ -75,6 +75,12 @@ def write_branch(root: Path, result: PlanResult, name: str, base: str | None = N
     return tuple(written)
 
 
+def has_branch(root: Path, name: str) -> bool:
+    """Whether the branch is there: for who was interrupted while writing it."""
+    repository = find_repository(root)
+    return repository is not None and resolve_commit(repository, f"refs/heads/{name}") is not None
+
+
 class _Start(Struct, frozen=True):
     """What the base holds at the paths of a plan: their modes, and the paths whose bytes git filters on the way in."""
 
@@ -95,6 +101,8 @@ def _compare(repository: Repository, tree: TreeWriter, plan_drafts: Sequence[Com
     for path, change in first.items():
         entry = tree.entry(repository.prefix + path)
         if change.before is None:
+            if entry is not None and not entry.is_file:
+                raise NotInBase("is no plain file, but a symlink or the like", fix="name the real file", path=path)
             if entry is not None:
                 raise NotInBase("is in the commit to start from, but was not in the tree", fix=_FIX, path=path)
             continue
