@@ -84,6 +84,9 @@ def _nothing(session: Session) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. The exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # it was closed before the start (`>&-`): nobody wants to hear
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  (as long as the process)
     try:
         status = app(args=given, prog_name="unmoved", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
@@ -95,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(error, "format_message"):
             problem = UsageProblem(error.format_message(), fix=f"see `{_help_command(error)} --help`")
         else:
-            problem = internal(error, "")
+            problem = internal(error, "nothing was changed")
         return show_error(Console(os.environ), problem, is_json=_asks_for_json(given))
     return status if isinstance(status, int) else 0
 

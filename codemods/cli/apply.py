@@ -153,16 +153,9 @@ def _finish(session: Session, request: Request, result: PlanResult, base: str | 
     written: list[tuple[int, str]] = []
     diff: str | None = None
     if request.mode is Mode.BRANCH:
-        from codemods.commit.branch import write_branch
-
-        commits = write_branch(session.root, result, request.branch, base)
-        written = [(commit.step, commit.commit) for commit in commits]
-        session.written = f"the branch {request.branch} was written" if commits else ""
+        written = _write_branch(session, request, result, base)
     elif request.mode is Mode.IN_PLACE:
-        from codemods.commit.in_place import write_in_place
-
-        paths = write_in_place(session.root, result, request.allow_dirty)
-        session.written = f"{len(paths)} files were written" if paths else ""
+        _write_files(session, request, result)
     elif request.mode is Mode.DIFF:
         from codemods.commit.diff import unified
 
@@ -183,6 +176,34 @@ def _finish(session: Session, request: Request, result: PlanResult, base: str | 
     else:
         session.report(report, run_lines(report), summary_lines(report))
     return 1 if request.mode is Mode.CHECK and changes else 0
+
+
+def _write_branch(session: Session, request: Request, result: PlanResult, base: str | None) -> list[tuple[int, str]]:
+    """(step, hash) of each commit. Interrupted or not, `session.written` says afterwards what there is."""
+    from codemods.commit.branch import has_branch, write_branch
+
+    words = f"the branch {request.branch} was written"
+    try:
+        commits = write_branch(session.root, result, request.branch, base)
+    except KeyboardInterrupt:  # which may come after the last word was written, and before anybody was told
+        session.written = words if has_branch(session.root, request.branch) else ""
+        raise
+    session.written = words if commits else ""
+    return [(commit.step, commit.commit) for commit in commits]
+
+
+def _write_files(session: Session, request: Request, result: PlanResult) -> None:
+    """As _write_branch."""
+    from codemods.commit.in_place import is_written, write_in_place
+    from codemods.commit.net import net_changes
+
+    words = f"{len(net_changes(result))} files were written"
+    try:
+        paths = write_in_place(session.root, result, request.allow_dirty)
+    except KeyboardInterrupt:
+        session.written = words if is_written(session.root, result) else ""
+        raise
+    session.written = words if paths else ""
 
 
 def _report(

@@ -8,6 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from codemods.report.lines import Line, plain
+from codemods.schema.errors import UnmovedError
+
+
+class OutputFailed(UnmovedError):
+    """stdout takes no more, and its reader has not simply left."""
+
+    code = "output-failed"
 
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
@@ -63,15 +70,15 @@ class Console:
             sys.stdout.flush()
             sys.stdout.buffer.write(raw)
             sys.stdout.flush()
-        except BrokenPipeError:
-            _silence(sys.stdout)
+        except OSError as error:
+            _give_up(sys.stdout, error)
 
     def _write(self, stream: TextIO, text: str) -> None:
         try:
             stream.write(_speakable(text, stream))
             stream.flush()
-        except BrokenPipeError:
-            _silence(stream)
+        except OSError as error:
+            _give_up(stream, error)
 
 
 def _speakable(text: str, stream: TextIO) -> str:
@@ -80,9 +87,14 @@ def _speakable(text: str, stream: TextIO) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def _silence(stream: TextIO) -> None:
-    """Whoever read the stream has left (`| head`). The work and its exit status stand; Python's own flush at the end
-    would complain, so the stream gets a place that takes everything."""
+def _give_up(stream: TextIO, error: OSError) -> None:
+    """Whoever read the stream has left (`| head`), and nothing needs to be said: the work and its exit status stand. Or
+    the disk that it goes to is full: raises OutputFailed then, unless it is stderr, where that would be said."""
+    # Python's own flush at the end would complain, so the stream gets a place that takes everything.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+    if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+        raise OutputFailed(
+            f"the output can't be written: {error.strerror}", fix="make room there, or send it somewhere else"
+        ) from error

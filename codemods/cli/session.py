@@ -4,13 +4,14 @@ Exit status: 0 pass, 1 the check says no, 2 it could not be done, 130 interrupte
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codemods.cli.console import Console
+from codemods.cli.console import Console, OutputFailed
 from codemods.report.lines import Line, Span, Style, line
 from codemods.schema.errors import ConfigError, InternalError, UnmovedError
 
@@ -104,14 +105,21 @@ def run(
         session = Session(console, resolved)
         is_json = session.is_json
         return _show_config(session) if show_config else body(session)
+    except OutputFailed as error:
+        error.message += f"; {_done(session)}"
+        return show_error(console, error, is_json=is_json)
     except UnmovedError as error:
         return show_error(console, error, is_json=is_json)
     except KeyboardInterrupt:
-        done = session.written if session else ""
-        console.err([line(Span("interrupted: ", Style.BAD), done or "nothing was changed")])
+        console.err([line(Span("interrupted: ", Style.BAD), _done(session))])
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 -- the last place before Python's own traceback
-        return show_error(console, internal(error, session.written if session else ""), is_json=is_json)
+        return show_error(console, internal(error, _done(session)), is_json=is_json)
+
+
+def _done(session: Session | None) -> str:
+    """What the run has changed so far, in words."""
+    return (session.written if session else "") or "nothing was changed"
 
 
 def _show_config(session: Session) -> int:
@@ -130,13 +138,14 @@ def show_error(console: Console, error: UnmovedError, *, is_json: bool) -> int:
 
     report = error_report(error)
     if is_json:
-        console.json(encode(report))
+        with contextlib.suppress(OutputFailed):  # one error at a time, and stderr is left
+            console.json(encode(report))
     console.err(error_lines(report.error))
     return error.exit_code
 
 
-def internal(error: Exception, written: str) -> InternalError:
-    """A crash as an error; the traceback is shown to who asked for it."""
+def internal(error: Exception, done: str) -> InternalError:
+    """A crash as an error; the traceback is shown to who asked for it. done: what the run has changed, in words."""
     import platform
     import traceback
 
@@ -146,7 +155,7 @@ def internal(error: Exception, written: str) -> InternalError:
     where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     told = str(error)[:200]
     return InternalError(
-        f"internal error: {type(error).__name__}{where}: {told}; {written or 'nothing was changed'}",
+        f"internal error: {type(error).__name__}{where}: {told}; {done}",
         fix="this is a bug of unmoved: run again with UNMOVED_DEBUG=1 and report the traceback with the plan, "
         f"`unmoved --version` and Python {platform.python_version()}",
     )

@@ -40,6 +40,19 @@ def write_in_place(root: Path, result: PlanResult, allow_dirty: bool = False) ->
     return tuple(change.path for change in changes)
 
 
+def is_written(root: Path, result: PlanResult) -> bool:
+    """Whether the files are what the plan makes of them: for who was interrupted while writing them."""
+    changes = net_changes(result)
+    return bool(changes) and not has_journal(root) and all(_content(root / change.path) == change.after for change in changes)
+
+
+def _content(place: Path) -> bytes | None:
+    try:
+        return place.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
 def recover(root: Path) -> bool:
     """Takes back what a killed run left half done under `root`, all of it; True when there was any.
 
