@@ -92,7 +92,8 @@ def expected(kind: Any, *, many: bool = False) -> str:
     if origin is dict:
         return f"{'tables' if many else 'a table'} of {expected(args[1], many=True)}"
     if origin in (Union, types.UnionType):
-        return " or ".join(expected(arg) for arg in args if arg is not type(None))
+        # Eight kinds of step are one table to whoever writes it.
+        return " or ".join(dict.fromkeys(expected(arg, many=many) for arg in args if arg is not type(None)))
     return "tables" if many else "a table"
 
 
