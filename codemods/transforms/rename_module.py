@@ -90,11 +90,23 @@ def _is_in(path: str, directory: str) -> bool:
 
 
 def _candidates(files: FileSet, moved: NewName) -> list[str]:
-    """Files that name the module, and those that move to another package with their relative imports."""
-    found = set(mentioning(files, moved.leaf))
+    """Files that may import the module, and those that move to another package with their relative imports."""
+    found = {path for path in mentioning(files, moved.leaf) if _may_reach(files.read(path), moved.leaf)}
     if not moved.stays_in_package:
         found.update(path for path in moved.paths if path.endswith(_PYTHON))
     return sorted(found)
+
+
+def _may_reach(raw: bytes, leaf: str) -> bool:
+    """Whether the word stands in an import, or as an attribute of something that is imported."""
+    word = re.escape(leaf.encode())
+    if re.search(rb"\b(?:from|import)\b[^\n]*\b" + word + rb"\b|^[ \t]+" + word + rb"\b[^.(=\n]*$", raw, re.MULTILINE):
+        return True
+    before = set(re.findall(rb"\b(\w+)\s*\.\s*" + word + rb"\b", raw)) - {b"self", b"cls"}
+    return any(
+        re.search(rb"\bimport\b[^\n]*\b" + each + rb"\b|^[ \t]+" + each + rb"\b[^.(=\n]*$", raw, re.MULTILINE)
+        for each in before
+    )
 
 
 # -- what is in the way

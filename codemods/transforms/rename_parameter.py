@@ -15,8 +15,9 @@ from codemods.source.binder import table
 from codemods.source.class_names import qualname_of
 from codemods.source.classes import ClassKey, declarers, defines, mro, overriders, provider, subclasses
 from codemods.source.files import FileSet
+from codemods.source.glimpse import light_tree
 from codemods.source.imports import resolve_dotted
-from codemods.source.index import mentioning
+from codemods.source.index import has_word, mentioning
 from codemods.source.members import decorator_name
 from codemods.source.modules import modules_of
 from codemods.source.parse import Function, Source, load
@@ -85,13 +86,28 @@ class _Search:
         is_bound = self.owner is not None and named[:1] and named[0].arg == self.name and not arguments.posonlyargs
         return any(each.arg == self.name for each in named) and not is_bound
 
-    def candidates(self) -> list[str]:
-        words = [self.function.name]
+    def candidates(self) -> Iterator[str]:
+        """Files with a call that may pass the parameter: by its name, or by `**` to something of the right name."""
+        names, paths = {self.function.name}, set(mentioning(self.files, self.function.name))
         if self.function.name in {"__init__", "__new__"} and self.owner is not None:
             heirs = [self.owner, *subclasses(self.files, self.owner)]
-            words = [*dict.fromkeys(each.name for each in heirs), "super", "cls", "__class__"]
-        found = {path for word in words for path in mentioning(self.files, word, self.name)}
-        return sorted(found | {path for path in mentioning(self.files, words[0]) if b"**" in self.files.read(path)})
+            names.update({each.name for each in heirs} | {"cls", "__class__"})
+            paths = {path for each in heirs for path in mentioning(self.files, each.name)}
+        word = self.name.encode()
+        for path in sorted(paths):
+            raw = self.files.read(path)
+            if not has_word(raw, word) and b"**" not in raw:
+                continue
+            tree = light_tree(self.files, path)[1]
+            if any(self.may_pass(node, names) for node in ast.walk(tree) if isinstance(node, ast.Call)):
+                yield path
+
+    def may_pass(self, call: ast.Call, names: set[str]) -> bool:
+        given = {each.arg for each in call.keywords}
+        if self.name in given or None not in given:
+            return self.name in given
+        last = callee(call)[-1:]
+        return isinstance(call.func, ast.Call) or (bool(last) and last[0] in names | {"partial"})
 
     # -- one call
 

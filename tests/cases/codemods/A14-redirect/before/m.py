@@ -1,0 +1,12 @@
+class Place:
+    def __init__(self, rank):
+        self.rank = rank
+
+
+class W:
+    def __init__(self):
+        self.place = Place(rank="r1")
+        self.rank = "r1"
+
+    def line(self):
+        return f"{self.rank=} | {self.rank = :>4}"

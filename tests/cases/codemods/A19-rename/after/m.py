@@ -1,0 +1,5 @@
+def f():
+    answer = 42
+    text = "bar \
+bar"
+    return text, answer
