@@ -208,6 +208,13 @@ def _excuse(source: Source, block: list[Statement]) -> str:
 
 def _place(source: Source, block: list[Statement], line: Line, owns: Owns) -> tuple[int, str, str]:
     """Offset for a new line among the imports, and blank lines that go before and after it."""
+    offset, before, after = _sorted_into(source, block, line, owns)
+    stars = [node for node in block if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    below = tail_end(source, stars[-1]) if stars else 0  # a star import may bind the name, so a new one stands below it
+    return (offset, before, after) if offset >= below else (below, "", "")
+
+
+def _sorted_into(source: Source, block: list[Statement], line: Line, owns: Owns) -> tuple[int, str, str]:
     key, own_section = sort_key(line.module, bool(line.name)), section(line.module, owns)
     tops = [node for node in block if top_name(module_of(node)) == top_name(line.module)]
     alike = [node for node in block if section(module_of(node), owns) == own_section]
@@ -224,7 +231,7 @@ def _place(source: Source, block: list[Statement], line: Line, owns: Owns) -> tu
     earlier = [node for node in block if section(module_of(node), owns) < own_section]
     if earlier:
         at = tail_end(source, earlier[-1])
-        after = gap if earlier[-1] is not block[-1] and not _is_blank_at(source, at) else ""
+        after = gap if source.body[at:].strip() and not _is_blank_at(source, at) else ""
         return at, gap, after
     return _before(source, block[0]), "", gap
 

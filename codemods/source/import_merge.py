@@ -42,18 +42,24 @@ def _mergeable(source: Source, line: Line, owns: Owns, needed_at: int) -> ast.Im
     """A `from module import …` beside which the import would stand, and that can take one more name."""
     if not line.name:
         return None
-    for statement in block_for(source, line, owns, needed_at):
+    block = block_for(source, line, owns, needed_at)
+    stars = [index for index, node in enumerate(block) if isinstance(node, ast.ImportFrom) and _is_star(node)]
+    for statement in block[stars[-1] + 1 if stars else 0 :]:
         if isinstance(statement, ast.ImportFrom) and module_of(statement) == line.module:
             text = source.segment(statement)
             end = source.end(statement)
             comment = source.body[end : source.text.line_end(max(0, end - 1))].strip()
-            is_odd = shares_line(source, statement) or b"\\" in text or statement.names[0].name == "*"
+            is_odd = shares_line(source, statement) or b"\\" in text
             if is_odd or comment != (f"# {line.mark}".encode() if line.mark else b""):
                 continue
             is_multi = statement.lineno != statement.end_lineno
             if _one_per_line(statement) if is_multi else b"#" not in text:
                 return statement
     return None
+
+
+def _is_star(node: ast.ImportFrom) -> bool:
+    return node.names[0].name == "*"
 
 
 def _one_per_line(statement: ast.ImportFrom) -> bool:

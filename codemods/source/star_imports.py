@@ -19,11 +19,16 @@ def star_modules(files: FileSet, source: Source) -> list[tuple[str, str]]:
 
 
 def star_bringing(files: FileSet, source: Source, name: str) -> str:
-    """The module whose star import brings the name into the file, or may bring it; "" when none does."""
+    """The module of the tree whose star import brings the name into the file, or may bring it; "" when none does."""
     for module, path in star_modules(files, source):
-        if not path or _gives(files, path, name, frozenset()):
+        if path and _gives(files, path, name, frozenset()):
             return module
     return ""
+
+
+def unknown_star(files: FileSet, source: Source) -> str:
+    """A module outside the tree that the file imports everything from; what it brings is not known."""
+    return next((module for module, path in star_modules(files, source) if not path), "")
 
 
 def _gives(files: FileSet, path: str, name: str, seen: frozenset[str]) -> bool:

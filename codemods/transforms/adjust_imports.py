@@ -107,6 +107,12 @@ class Importer:
         self._local.setdefault(function, []).append(line)
         return Brought(text=text)
 
+    def can_bring(self, module: str, name: str, local: str) -> bool:
+        """Whether the module level can have `module.name` under exactly that local name (it may have it already)."""
+        if self.present(module, name, "name", None, local) or self._given.get((module, name, "name")) == local:
+            return True
+        return not self.is_circular(module) and self._is_free(local, self.scopes.module, module, name, "name")
+
     def add(self, line: Line, at: int | None = None) -> None:
         """An import that is wanted as it stands. at: the code that needs it."""
         where = len(self.source.body) if at is None else at

@@ -5,12 +5,15 @@ Whether an import may go is decided by drop_imports.py."""
 from __future__ import annotations
 
 import ast
+import re
 
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.imports import Import
 from codemods.source.locate import shares_line, tail_end
 from codemods.source.parse import Source
 from codemods.source.splice import Edit
+
+_PRAGMA = re.compile(rb"#\s*(noqa|type: *ignore|pylint|isort|pragma|pyright|ruff)")
 
 Statement = ast.Import | ast.ImportFrom
 
@@ -33,7 +36,7 @@ def _lost_comments(source: Source, edit: Edit) -> list[Hazard]:
     at = edit.start
     for line in source.body[edit.start : edit.end].splitlines(keepends=True):
         comment = line[line.index(b"#") :].strip() if b"#" in line else b""
-        if comment and comment not in edit.text:
+        if comment and comment not in edit.text and not _PRAGMA.match(comment):
             found.append(
                 Hazard(
                     code="U109",

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable
 
 from codemods.source.binder import table
+from codemods.source.import_layout import Line, from_statement
 from codemods.source.parse import Function, Source
 from codemods.source.scopes import Scope, ScopeKind
 from codemods.source.splice import Edit, with_newline
@@ -151,3 +152,27 @@ def _catches_names(statement: ast.Try) -> bool:
     """Whether a handler is there for a name that is missing: an import would raise something else."""
     kinds = [ast.unparse(handler.type) if handler.type is not None else "" for handler in statement.handlers]
     return any(kind == "" or "NameError" in kind or "ImportError" in kind for kind in kinds)
+
+
+def grouped(lines: list[str], line_length: int) -> tuple[str, ...]:
+    """One statement for all names of a module."""
+    groups: dict[str, list[Line]] = {}
+    for line in dict.fromkeys(lines):
+        each = parsed(line)
+        groups.setdefault(each.module if each.name else line, []).append(each)
+    found = []
+    for module, group in groups.items():
+        text = from_statement(module, [each.one for each in group], "", 10_000) if group[0].name else group[0].text()
+        is_long = len(text) + 4 > line_length
+        found.extend([each.text() for each in sorted(group)] if is_long else [text])
+    return tuple(found)
+
+
+def parsed(line: str) -> Line:
+    """A `from … import` as data."""
+    statement = ast.parse(line).body[0]
+    assert isinstance(statement, (ast.Import, ast.ImportFrom))
+    alias = statement.names[0]
+    if isinstance(statement, ast.Import):
+        return Line(alias.name, "", alias.asname or "")
+    return Line("." * statement.level + (statement.module or ""), alias.name, alias.asname or "")

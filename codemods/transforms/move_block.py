@@ -66,6 +66,17 @@ def piece_of(located: Located, *, is_carried: bool) -> Piece:
     return Piece(ref=located.ref, node=located.node, start=start, end=end, is_carried=is_carried)
 
 
+def runs(source: Source, pieces: list[Piece]) -> list[tuple[int, int, ast.stmt]]:
+    """Spans of module-level pieces, each with its first statement; neighbours with only blank lines between are one."""
+    found: list[tuple[int, int, ast.stmt]] = []
+    for piece in sorted(pieces, key=lambda each: each.start):
+        if found and not source.body[found[-1][1] : piece.start].strip():
+            found[-1] = (found[-1][0], piece.end, found[-1][2])
+        else:
+            found.append((piece.start, piece.end, piece.node))
+    return found
+
+
 def own_references(source: Source, piece: Piece, located: Located) -> dict[int, Edit]:
     """`A.f` inside `f` itself, by the offset of `A`: becomes `f`."""
     if not located.ref.owner:

@@ -50,11 +50,12 @@ class Requalify:
         target: str,
         style: str,
         span: tuple[str, int, int],
+        moved: list[tuple[int, int]],
         importers: dict[str, Importer],
     ) -> None:
         self.files, self.sites = files, sites
         self.name, self.owner, self.module, self.target, self.style = name, owner, module, target, style
-        self.span = span
+        self.span, self.moved = span, moved  # of the definition, and of all that leaves the file with it
         self.modules = modules_of(files)
         self.edits: dict[str, list[Edit]] = {}
         self.touched: dict[str, set[str]] = {}
@@ -68,7 +69,7 @@ class Requalify:
         for site in self.sites.sites:
             if not site.is_sure:
                 self._possible(site)
-            elif not (site.path == self.span[0] and self.span[1] <= site.start < self.span[2]):
+            elif not (site.path == self.span[0] and self._moves(site.start)):
                 self._one(site)
         if not self.owner:
             self._own_module()
@@ -82,6 +83,9 @@ class Requalify:
             self.importers[path].forget(self.name)
         return self.importers[path]
 
+    def _moves(self, at: int) -> bool:
+        return any(start <= at < end for start, end in self.moved)
+
     def _add(self, path: str, *edits: Edit) -> None:
         self.edits.setdefault(path, []).extend(edits)
 
@@ -91,6 +95,8 @@ class Requalify:
         )
 
     def _possible(self, site: CallSite) -> None:
+        if site.receiver is None and site.path != self.span[0]:
+            return  # a bare name: it goes on meaning what its import, which follows, makes of it
         message = f"this may name {self.sites.ref.qualname}: {site.reason}"
         self._stop(site, "U115", message, "keep a same-named method: wrapper = true, or annotate the receiver")
 
@@ -102,6 +108,8 @@ class Requalify:
         if site.kind in (SiteKind.ASSIGNMENT, SiteKind.DELETION):
             self._stop(site, "U111", f"{self.name} is replaced on its old home here", "patch it where it goes first")
             return
+        if isinstance(site.node, ast.Constant):
+            return  # a bare name in a quoted annotation: whatever imports it follows
         node = node_at(source, site)
         named = node.func if isinstance(node, ast.Call) else node
         if site.kind in (SiteKind.SUPER_CALL, SiteKind.CLS_CALL):
@@ -204,7 +212,7 @@ class Requalify:
 
     def _own_module(self) -> None:
         """Names that stay in the old module and are spelled as before need an import (decorators, annotations too)."""
-        path, start, end = self.span
+        path = self.span[0]
         if path == self.target:
             return
         source = load(self.files, path)
@@ -212,7 +220,7 @@ class Requalify:
         uses = [
             each
             for each in scopes.named(self.name)
-            if not start <= each.start < end and each.role is not Role.DEFINE and scopes.resolve(each) is scopes.module
+            if not self._moves(each.start) and each.role is not Role.DEFINE and scopes.resolve(each) is scopes.module
         ]
         requalified = {edit.start for edit in self.edits.get(path, [])}
         plain = [each for each in uses if each.start not in requalified]

@@ -20,7 +20,8 @@ from codemods.source.imports import imports_of
 from codemods.source.locate import Located, find
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Source, load
-from codemods.source.splice import Edit, apply_edits
+from codemods.source.splice import Edit
+from codemods.source.text import NotText
 from codemods.transforms.adjust_imports import Importer
 from codemods.transforms.drop_imports import ImportKey, drop_named, drop_unused, import_key
 from codemods.transforms.move_block import (
@@ -30,6 +31,7 @@ from codemods.transforms.move_block import (
     own_references,
     piece_of,
     relative_imports,
+    runs,
     type_parameters_used,
 )
 from codemods.transforms.move_callers import Callers, Requalify
@@ -46,8 +48,9 @@ from codemods.transforms.move_paste import Pasted, paste_edits
 from codemods.transforms.move_place import conflicts
 from codemods.transforms.move_strings import logger_hazards, repathed
 from codemods.transforms.move_target import own_uses
-from codemods.transforms.move_text import above_class, as_it_ended, cut, in_newline_of
+from codemods.transforms.move_text import above_class, cut, with_plain_newlines
 from codemods.transforms.move_tokens import check_tokens
+from codemods.transforms.move_write import written
 from codemods.transforms.transform import Planned, Transform, Words, refused
 
 
@@ -152,13 +155,18 @@ class _Move:
             return refused(*refusals, hazards=tuple(self.hazards))
         if not self.is_local:
             for piece in self.pieces:
-                self.hazards.extend(conflicts(self.files, self.source, self.target, piece.name))
+                self.hazards.extend(conflicts(self.files, self.source, self.target, piece.name, self.before))
                 self.hazards.extend(type_comment_hazards(self.source, self.target, piece))
         self._callers()
         supply = None if self.is_local else self._supply(merged(blocks))
         self._paste(supply, blocks)
         self._cut()
-        files = self._strings(self._written(), blocks, supply)
+        try:
+            files = self._written()
+        except NotText as error:
+            refusal = Refusal(code=error.code, path=error.path, line=0, message=error.message, settle=error.fix)
+            return refused(refusal, hazards=tuple(self.hazards))
+        files = self._strings(files, blocks, supply)
         if supply is not None:
             self.hazards.extend(after_hazards(self.before, files, self.located, self.pieces, self.target.path))
         files = self._dropped(files, blocks)
@@ -184,6 +192,7 @@ class _Move:
                 target=self.target.path,
                 style="name" if piece.is_carried else self.args.call,
                 span=(self.source.path, piece.start, piece.end),
+                moved=[(each.start, each.end) for each in self.pieces],
                 importers=self.importers,
             )
             self._merge(requalify.run())
@@ -223,12 +232,13 @@ class _Move:
         constants = [text for piece, text in zip(self.pieces, texts, strict=True) if piece.is_constant]
         definitions = [text for piece, text in zip(self.pieces, texts, strict=True) if not piece.is_constant]
         group = ([b"".join(constants)] if constants else []) + definitions
-        text = in_newline_of(self.target, self.source, b"\n\n".join(group))
+        text = with_plain_newlines(self.source, b"\n\n".join(group))
         if supply is None:
             assert self.located.owner is not None
             self.edits.setdefault(self.target.path, []).append(above_class(self.source, self.located.owner, text))
             return
-        pasted = Pasted(text=text, names=tuple(piece.name for piece in self.pieces), is_constant=not definitions)
+        names = tuple(piece.name for piece in self.pieces)
+        pasted = Pasted(text=text, names=names, starts_constant=bool(constants), is_constant=not definitions)
         edits, hazards = paste_edits(self.files, self.target, pasted, blocks, supply, self._importer(self.target))
         self.hazards.extend(hazards)
         if self.is_exported:
@@ -259,9 +269,12 @@ class _Move:
 
     def _cut(self) -> None:
         edits = self.edits.setdefault(self.source.path, [])
-        for piece in self.pieces:
-            stays = self._alias(piece) if not piece.is_carried and self.args.alias else b""
+        stays = self._alias(self.pieces[-1]) if self.args.alias else b""
+        if stays or self.located.owner is not None:
+            piece = self.pieces[-1]
             edits.append(cut(self.source, piece.start, piece.end, piece.node, stays))
+        whole = [piece for piece in self.pieces if piece.is_carried or self.located.owner is None]
+        edits.extend(cut(self.source, start, end, node) for start, end, node in runs(self.source, whole))
         if self.located.owner is None and (self.args.reexport or self.is_exported):
             importer = self._importer(self.source)
             line = Line(importer.written(self.module), self.located.ref.name)
@@ -283,20 +296,11 @@ class _Move:
     # -- the result
 
     def _written(self) -> FileSet:
-        files = self.files
         for path, importer in self.importers.items():
-            # imports stand above whatever else goes to the same place
-            self.edits[path] = [*importer.edits(), *self.edits.get(path, [])]
             if importer.replaced:
                 self.gone.setdefault(path, set()).update(import_key(each) for each in importer.replaced)
                 self.touched.setdefault(path, set()).update(("TYPE_CHECKING", "typing"))
-        for path, edits in self.edits.items():
-            source = load(self.files, path)
-            body = apply_edits(source.body, dict.fromkeys(edits))
-            if path == self.source.path:
-                body = as_it_ended(source.body, body, source.text.newline)
-            files = files.write(path, source.text.encode(body))
-        return files
+        return written(self.files, self.edits, self.importers, (self.source.path, self.target.path))
 
     def _strings(self, files: FileSet, blocks: list[Block], supply: Supply | None) -> FileSet:
         reads: dict[str, dict[str, str]] = {}

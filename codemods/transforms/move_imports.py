@@ -18,7 +18,7 @@ from codemods.source.parse import Function, Source
 from codemods.source.scopes import BUILTINS, ScopeKind, lookup
 from codemods.source.star_imports import star_bringing
 from codemods.transforms.adjust_imports import Importer
-from codemods.transforms.local_imports import places_for
+from codemods.transforms.local_imports import grouped, parsed, places_for
 from codemods.transforms.move_needs import (
     Block,
     FreeName,
@@ -84,7 +84,7 @@ class Supplier:
             self._one(name)
         self._builtins()
         return Supply(
-            local_lines=tuple(dict.fromkeys(self.local_lines)),
+            local_lines=grouped(self.local_lines, self.files.line_length),
             placed=tuple(self.placed),
             typing_lines=tuple(self.typing_lines),
             renames=self.renames,
@@ -126,16 +126,16 @@ class Supplier:
     # -- annotations that were not evaluated, and would be
 
     def _must_run(self, name: FreeName) -> bool:
-        return name.is_deferred and annotations_run(self.target) and not self._is_quoted(name)
-
-    @staticmethod
-    def _is_quoted(name: FreeName) -> bool:
-        return all(isinstance(occurrence.node, ast.Constant) for occurrence in name.occurrences)
+        waiting = [each for each in name.occurrences if each.deferred and not isinstance(each.node, ast.Constant)]
+        return bool(waiting) and annotations_run(self.target)
 
     def _can_run(self, name: FreeName) -> bool:
         """Whether the name is there when the annotation is evaluated; else a hazard is added."""
-        is_plain = bool(name.imports) and all(each.is_plain for each in name.imports)
-        if is_plain and not any(self.importer.is_circular(each.module) for each in name.imports):
+        own = self.modules.module_of(self.block.source.path)
+        if name.imports and all(each.is_plain for each in name.imports):
+            if not any(self.importer.is_circular(each.module) for each in name.imports):
+                return True
+        elif not name.imports and not self.source_needs_target and self.importer.can_bring(own, name.name, name.name):
             return True
         message = (
             f"the annotation {name.name} is not evaluated here, but would be in {self.target.path}, without the name"
@@ -209,9 +209,8 @@ class Supplier:
             if attribute != name.name:
                 self._itself(name, attribute)
             return
-        brought = self.importer.need(module, attribute, style="name", prefer=name.name)
-        self.hazards.extend(brought.hazards)
-        if brought.text == name.name and not brought.local_line:
+        if self.importer.can_bring(module, attribute, name.name):
+            self.importer.need(module, attribute, style="name", prefer=name.name)
             return
         self.homes[name.name] = module
         self._locally(name, self._from_line(module, attribute, name.name))
@@ -246,14 +245,20 @@ class Supplier:
 
     def _locally(self, name: FreeName, line: str) -> None:
         """Imported inside the body, because the module level can't have it under this name."""
+        self._for_types(name, line)
         if name.is_deferred:
-            self.typing_lines.extend([] if self._bound_there(name.name) else [_parsed(line)])
             return
         if name.is_lazy and self.function is not None:
             self.local_lines.append(line)
             return
         message = f"{name.name} is needed when the module is imported, and can't be imported there: `{line}`"
-        self._hazard(name, "U108", Severity.STOP, message, "choose another destination, or break the cycle first")
+        carry = f'move it along (carry = ["{name.name}"]), or ' if not name.imports else ""
+        self._hazard(name, "U108", Severity.STOP, message, f"{carry}choose another destination")
+
+    def _for_types(self, name: FreeName, line: str) -> None:
+        """What annotations need that are not evaluated, when the name is not bound at module level."""
+        if any(each.deferred for each in name.occurrences) and not self._bound_there(name.name):
+            self.typing_lines.append(parsed(line))
 
     def _typing_only(self, name: FreeName, found: Import) -> None:
         if not self._bound_there(name.name):
@@ -275,20 +280,16 @@ class Supplier:
             return
         line = self._from_line(own, name.name, name.name)
         if name.is_deferred:
-            if not self._bound_there(name.name):
-                self.typing_lines.append(_parsed(line))
+            self._for_types(name, line)
             return
         if not name.is_sure and name.is_lazy:
             self._where_it_is_read(name, line)
             return
-        if self._bound_there(name.name) or name.name in self.importer.taken or self.source_needs_target:
-            self.homes[name.name] = ""
-            self._locally(name, line)
+        if not self.source_needs_target and self.importer.can_bring(own, name.name, name.name):
+            self.importer.need(own, name.name, style="name", prefer=name.name)
             return
-        brought = self.importer.need(own, name.name, style="name", prefer=name.name)
-        if brought.local_line or brought.text != name.name:
-            self.homes[name.name] = ""
-            self._locally(name, line)
+        self.homes[name.name] = ""
+        self._locally(name, line)
 
     def _where_it_is_read(self, name: FreeName, line: str) -> None:
         """A name that the module has only on some paths is imported where the code surely reads it."""
@@ -302,14 +303,13 @@ class Supplier:
             self._hazard(name, "U102", Severity.STOP, message, settle)
             return
         self.homes[name.name] = ""
+        self._for_types(name, line)
         self.placed.extend((place, line) for place in places)
 
     def _builtins(self) -> None:
         """A builtin that the target module hides would mean something else there."""
         for name in sorted(self.block.builtins & BUILTINS):
-            star = star_bringing(self.files, self.target, name) if not self._bound_there(name) else ""
-            is_known_star = bool(star) and self.modules.path_of(star, near=self.target.path) is not None
-            if not self._bound_there(name) and not is_known_star:
+            if not self._bound_there(name) and not star_bringing(self.files, self.target, name):
                 continue
             source = self.block.source
             first = next(each for each in table(source).between(self.block.start, self.block.end) if each.name == name)
@@ -323,13 +323,3 @@ class Supplier:
                     settle="choose another destination, or rename what hides the builtin first",
                 )
             )
-
-
-def _parsed(line: str) -> Line:
-    """A `from … import` as data."""
-    statement = ast.parse(line).body[0]
-    assert isinstance(statement, (ast.Import, ast.ImportFrom))
-    alias = statement.names[0]
-    if isinstance(statement, ast.Import):
-        return Line(alias.name, "", alias.asname or "")
-    return Line("." * statement.level + (statement.module or ""), alias.name, alias.asname or "")

@@ -154,8 +154,9 @@ def _hazard(source: Source, occurrence: Occurrence, code: str, severity: Severit
 def _unresolved(source: Source, occurrence: Occurrence) -> list[Hazard]:
     name = occurrence.name
     if name in MODULE_NAMES:
+        severity = Severity.NOTE if _names_logger(source, occurrence) else Severity.STOP
         message = f"{name} is another value in another module"
-        return [_hazard(source, occurrence, "U110", Severity.PROVE, message, "accept U110 when the value is not used")]
+        return [_hazard(source, occurrence, "U110", severity, message, "accept U110 when the other value is right")]
     if _looks_around(source, occurrence):
         message = f"{name}() would see the names of another module"
         settle = "hand over the names that it looks up, or accept U110 when it finds none of the module's"
@@ -164,6 +165,15 @@ def _unresolved(source: Source, occurrence: Occurrence) -> list[Hazard]:
         message = f"nothing in {source.path} binds {name} (a star import may)"
         return [_hazard(source, occurrence, "U107", Severity.STOP, message, "import the name by name first")]
     return []
+
+
+def _names_logger(source: Source, occurrence: Occurrence) -> bool:
+    """`getLogger(__name__)`: whoever says that wants the module's own."""
+    call = source.parents.get(occurrence.node)
+    if not isinstance(call, ast.Call) or occurrence.name != "__name__":
+        return False
+    leaf = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return leaf in ("getLogger", "init_logger", "get_logger")
 
 
 def _looks_around(source: Source, occurrence: Occurrence) -> bool:

@@ -14,15 +14,18 @@ from codemods.source.splice import Edit
 from codemods.transforms.adjust_imports import Importer
 from codemods.transforms.move_imports import Supply
 from codemods.transforms.move_needs import Block, same_there
-from codemods.transforms.move_place import bound_below, logger_edit, needed_above, typing_edit
+from codemods.transforms.move_place import bound_below, logger_edit, needed_above, typing_edits
 from codemods.transforms.move_text import paste, paste_constant
 
 
 class Pasted(Struct, frozen=True, kw_only=True):
-    """The text as it goes into the target, with the names that it defines. is_constant: nothing but constants."""
+    """The text as it goes into the target, with the names that it defines.
+
+    starts_constant: constants come first. is_constant: there is nothing else."""
 
     text: bytes
     names: tuple[str, ...]
+    starts_constant: bool
     is_constant: bool
 
 
@@ -34,8 +37,8 @@ def paste_edits(
     if supply.logger:
         edits.append(logger_edit(target, supply.logger))
     if supply.typing_lines:
-        edit, needs_import = typing_edit(target, list(supply.typing_lines))
-        edits.append(edit)
+        found, needs_import = typing_edits(target, list(supply.typing_lines), files.line_length)
+        edits.extend(found)
         if needs_import and "TYPE_CHECKING" not in table(target).module.bound:
             importer.add(Line("typing", "TYPE_CHECKING"))
     names = [name for block in blocks for name in block.names]
@@ -49,7 +52,8 @@ def paste_edits(
     if pasted.is_constant and above is None and not own:
         constant = paste_constant(target, pasted.text)
     has_head = bool(edits) or bool(importer.lines)
-    edits.append(constant or paste(target, pasted.text, has_head=has_head, above=above))
+    tight = pasted.starts_constant and not pasted.text.startswith(b"#")
+    edits.append(constant or paste(target, pasted.text, has_head=has_head, is_tight=tight, above=above))
     return edits, []
 
 

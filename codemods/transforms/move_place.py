@@ -7,18 +7,21 @@ import ast
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
-from codemods.source.import_layout import Line, leading_imports, top_offset
+from codemods.source.import_layout import Line, from_statement, leading_imports, module_of, top_offset
 from codemods.source.imports import imports_of, origin
-from codemods.source.locate import tail_end
+from codemods.source.locate import shares_line, tail_end
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Source
+from codemods.source.parse import DEFINITIONS, Source, load
+from codemods.source.readers import reader_through
 from codemods.source.scopes import BUILTINS, Role
 from codemods.source.splice import Edit, with_newline
-from codemods.source.star_imports import star_bringing, star_readers
+from codemods.source.star_imports import star_bringing, star_readers, unknown_star
 
 
-def conflicts(files: FileSet, source: Source, target: Source, name: str) -> list[Hazard]:
-    """Whatever the name already means in the target, or in those who import everything from it."""
+def conflicts(files: FileSet, source: Source, target: Source, name: str, before: FileSet) -> list[Hazard]:
+    """Whatever the name already means in the target, or in those who import everything from it.
+
+    before: the files in which the target's own uses of the definition are still spelled as they were."""
     found: list[str] = []
     bound = table(target).module.bound.get(name, [])
     modules = modules_of(files)
@@ -34,13 +37,24 @@ def conflicts(files: FileSet, source: Source, target: Source, name: str) -> list
     star = star_bringing(files, target, name) if not bound else ""
     if star:
         path = modules.path_of(star, near=target.path)
-        brought = origin(files, modules.module_of(path), name) if path else None
-        if brought is None or (brought.module, brought.name) != (own, name):
-            found.append(f"`from {star} import *` {'may bring' if brought is None else 'brings'} it")
-    reads = [each for each in table(target).named(name) if each.role is Role.LOAD]
-    if name in BUILTINS and any(table(target).resolve(each) is None for each in reads):
-        found.append("the module uses the builtin of that name")
+        brought = origin(files, modules.module_of(path) if path else star, name)
+        if (brought.module, brought.name) != (own, name):
+            found.append(f"`from {star} import *` brings it")
+    if target.path in before:
+        found += _read_already(before, load(before, target.path), name)
     return [_conflict(target, name, why) for why in found] + _star_readers(files, target, name)
+
+
+def _read_already(files: FileSet, target: Source, name: str) -> list[str]:
+    """A builtin, or what a star import from outside the tree may bring, that is used under the name."""
+    scopes = table(target)
+    is_read = any(each.role is Role.LOAD and scopes.resolve(each) is None for each in scopes.named(name))
+    if name in BUILTINS and is_read:
+        return ["the module uses the builtin of that name"]
+    star = unknown_star(files, target)
+    if star and (is_read or reader_through(files, target.path, name)):
+        return [f"`from {star} import *` may bring it, and it is read here"]
+    return []
 
 
 def _conflict(target: Source, name: str, why: str) -> Hazard:
@@ -123,16 +137,47 @@ def _next_statement(target: Source, at: int) -> ast.stmt | None:
     return next((each for each in target.tree.body if target.start(each) >= at), None)
 
 
-def typing_edit(target: Source, lines: list[Line]) -> tuple[Edit, bool]:
+def typing_edits(target: Source, lines: list[Line], line_length: int) -> tuple[list[Edit], bool]:
     """Imports under `if TYPE_CHECKING:`, in the block that is there or in a new one (then TYPE_CHECKING is needed)."""
-    newline = target.text.newline
+    groups: dict[str, list[Line]] = {}
+    for line in sorted(set(lines)):
+        groups.setdefault(line.module if line.name else line.text(), []).append(line)
     for statement in target.tree.body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            at = tail_end(target, statement.body[-1])
-            indent = target.text.indent_at(target.start(statement.body[0]))
-            text = b"".join(indent + line.text().encode() + b"\n" for line in sorted(set(lines)))
-            return Edit(at, at, with_newline(text, newline)), False
+            return _into_block(target, statement, groups, line_length), False
     leading = leading_imports(target)
     at = tail_end(target, leading[-1]) if leading else top_offset(target)
-    block = "".join(f"    {line.text()}\n" for line in sorted(set(lines)))
-    return Edit(at, at, with_newline(f"\nif TYPE_CHECKING:\n{block}".encode(), newline)), True
+    block = "".join(_indented(group, "    ", line_length) for group in groups.values())
+    return [Edit(at, at, with_newline(f"\nif TYPE_CHECKING:\n{block}".encode(), target.text.newline))], True
+
+
+def _indented(group: list[Line], indent: str, line_length: int) -> str:
+    text = group[0].text()
+    if group[0].name:
+        text = from_statement(group[0].module, [line.one for line in group], "", line_length - len(indent))
+    return "".join(f"{indent}{line}\n" for line in text.split("\n"))
+
+
+def _into_block(target: Source, block: ast.If, groups: dict[str, list[Line]], line_length: int) -> list[Edit]:
+    """Names join a statement of their module that fits on its line; the rest goes below."""
+    indent = target.text.indent_at(target.start(block.body[0])).decode()
+    edits: list[Edit] = []
+    below = ""
+    for module, group in groups.items():
+        home = next((each for each in block.body if _can_take(target, each, module)), None)
+        if home is None:
+            below += _indented(group, indent, line_length)
+            continue
+        assert isinstance(home, ast.ImportFrom)
+        names = [target.segment(alias).decode() for alias in home.names] + [line.one for line in group]
+        text = from_statement(module, names, "", line_length - len(indent)).replace("\n", f"\n{indent}")
+        edits.append(Edit(target.start(home), target.end(home), with_newline(text.encode(), target.text.newline)))
+    if below:
+        at = tail_end(target, block.body[-1])
+        edits.append(Edit(at, at, with_newline(below.encode(), target.text.newline)))
+    return edits
+
+
+def _can_take(target: Source, node: ast.stmt, module: str) -> bool:
+    is_alike = isinstance(node, ast.ImportFrom) and module_of(node) == module and node.lineno == node.end_lineno
+    return is_alike and b"#" not in target.text.line_text(node.lineno) and not shares_line(target, node)

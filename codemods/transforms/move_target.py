@@ -61,6 +61,8 @@ class _Work:
             ]
             self.gone.update(import_key(each) for each in found)
             return
+        if isinstance(site.node, ast.Constant):
+            return
         if site.kind in (SiteKind.ASSIGNMENT, SiteKind.DELETION, SiteKind.SUPER_CALL, SiteKind.CLS_CALL):
             return  # move_callers.py stops at it
         node = node_at(self.source, site)

@@ -56,10 +56,13 @@ def _blanks_after(source: Source, at: int) -> int:
     return at
 
 
-def paste(target: Source, text: bytes, *, has_head: bool, above: ast.stmt | None = None) -> Edit:
+def paste(
+    target: Source, text: bytes, *, has_head: bool, is_tight: bool = False, above: ast.stmt | None = None
+) -> Edit:
     """At the end of the target, or above a statement (by default its `if __name__ == "__main__":`).
 
-    has_head: other edits put something at the top of a file that is empty so far."""
+    has_head: other edits put something at the top of a file that is empty so far. is_tight: one blank line is enough
+    between imports and the text."""
     newline = target.text.newline
     above = above or _main_guard(target)
     body = target.body
@@ -74,7 +77,9 @@ def paste(target: Source, text: bytes, *, has_head: bool, above: ast.stmt | None
         end = target.text.line_end(end)  # the blank line that ends a joined one
     is_open = bool(body) and not body.endswith((b"\n", b"\r"))
     glue = b"" if not end or body[:end].endswith((b"\n", b"\r")) else b"\n"
-    apart = b"\n\n" if end or has_head else b""
+    last = target.tree.body[-1] if target.tree.body else None
+    is_below_imports = last is None or isinstance(last, (ast.Import, ast.ImportFrom))
+    apart = (b"\n" if is_tight and is_below_imports else b"\n\n") if end or has_head else b""
     whole = with_newline(glue + apart + text, newline)
     return Edit(end, len(body), whole.rstrip(b"\r\n") if is_open else whole)
 
@@ -129,17 +134,6 @@ def above_class(source: Source, owner: ast.stmt, text: bytes) -> Edit:
     return Edit(at, at, with_newline(text + b"\n\n", source.text.newline))
 
 
-def in_newline_of(target: Source, source: Source, text: bytes) -> bytes:
-    """Text cut from one file in the newline of another."""
-    if target.text.newline == source.text.newline:
-        return text
-    return with_newline(text.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), target.text.newline)
-
-
-def as_it_ended(old: bytes, new: bytes, newline: bytes) -> bytes:
-    """The new text without blank lines at its end that the old one did not have, or a newline where it had none."""
-    trimmed = new.rstrip(b" \t\r\n")
-    is_same = old[len(old.rstrip(b"\r\n")) :] == new[len(new.rstrip(b"\r\n")) :]
-    if not trimmed or is_same or trimmed.endswith(b"\\"):
-        return new if trimmed else b""
-    return trimmed + (newline if old.endswith((b"\n", b"\r")) else b"")
+def with_plain_newlines(source: Source, text: bytes) -> bytes:
+    """Text cut from a file, with \\n at the end of its lines."""
+    return text if source.text.newline == b"\n" else text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
