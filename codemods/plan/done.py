@@ -156,10 +156,17 @@ def _inline(files: FileSet, step: InlineMethod) -> bool:
     scope = load(files, path).tree.body
     if ref.owner:
         around = _found(files, DefRef(ref.module, ref.owner))
+        if around is not None and isinstance(around.node, FUNCTIONS):
+            locals_left = {node.id for node in ast.walk(around.node) if isinstance(node, ast.Name)}
+            return ref.name not in locals_left and not _is_near(ref.name, sorted(locals_left))
         scope = around.node.body if around is not None and hasattr(around.node, "body") else []
     names = [node.name for node in flattened(scope) if isinstance(node, DEFINITIONS)]
-    is_typo = bool(difflib.get_close_matches(ref.name, names, n=1, cutoff=0.8))
-    return not is_typo and not mentioning(files, ref.name)
+    return not _is_near(ref.name, names) and not mentioning(files, ref.name)
+
+
+def _is_near(name: str, others: Sequence[str]) -> bool:
+    """Whether the name is probably meant to be one of the others."""
+    return bool(difflib.get_close_matches(name, others, n=1, cutoff=0.8))
 
 
 def _extract_function(files: FileSet, step: ExtractFunction) -> bool:

@@ -1,12 +1,12 @@
 """What an attribute, a module-level name or a result is, from its declaration or from every value it is given.
 
-Values are judged by the evaluator that is passed in (receivers.py); attributes set from outside their class
-(`runner.backend = x`) are not seen."""
+Values are judged by the evaluator that is passed in (receivers.py). Not seen: attributes set from outside their class
+(`runner.backend = x`), and a subclass that gives an attribute which has a value already one of an unrelated class."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from codemods.source.annotation_types import annotated
 from codemods.source.binder import table
@@ -99,19 +99,25 @@ def attribute_of(files: FileSet, key: ClassKey, name: str, evaluate: Evaluate) -
             if kind is not None:
                 return kind
             break
-    above = mro(files, key).classes
+    kind = _assigned_in(files, mro(files, key).classes, name, evaluate)
+    if kind == NONE:
+        kind = _assigned_in(files, _assigning_heirs(files, key, name), name, evaluate)
+    return Unknown(f"{key.name}.{name} has no value in its class") if kind == NONE else kind
+
+
+def _assigned_in(files: FileSet, classes: Sequence[ClassKey], name: str, evaluate: Evaluate) -> Receiver:
+    """What the assignments of these classes agree on; an annotation decides alone."""
     found: list[Receiver] = []
-    for each in dict.fromkeys((*above, *_assigning_heirs(files, key, name))):
+    for each in classes:
         located = class_at(files, each, name)
         if located is None:
             continue
         for assignment in assignments_in(*located, each, name):
             kind = _assigned(files, located[0], assignment, evaluate)
-            if assignment.annotation is not None and each in above:
+            if assignment.annotation is not None:
                 return kind
             found.append(kind)
-    kind = unite(found)
-    return Unknown(f"{key.name}.{name} has no value in its class") if kind == NONE else kind
+    return unite(found)
 
 
 def _assigning_heirs(files: FileSet, key: ClassKey, name: str) -> tuple[ClassKey, ...]:

@@ -46,8 +46,8 @@ def receiver_type(files: FileSet, source: Source, expr: ast.expr, scope: Scope |
 
 
 def attribute_type(files: FileSet, key: ClassKey, name: str) -> Receiver:
-    """What attribute `name` of an instance of the class is, by its annotation or by all its assignments in the class,
-    its bases and its subclasses."""
+    """What attribute `name` of an instance of the class is, by its annotation or by all its assignments in the class
+    and its bases; where those leave it None, by those in its subclasses."""
     return _attribute(files, key, name, _DEEPEST)
 
 
