@@ -40,19 +40,25 @@ class Spot(Struct, frozen=True, kw_only=True):
 
 def spot_for(host: Host, part: Part, kind: str) -> Spot:
     """The place for what is taken out of `host` at `part`."""
+    if kind == "function" and (host.owner is not None or host.function.decorator_list):
+        return spot_above(host)
+    last = _last_taken_before(host, part, host.function)
+    indent = host.source.text.indent_at(host.source.start(host.function))
+    return Spot(offset=definition_end(host, last), is_above=False, indent=indent, gap=_gap(indent))
+
+
+def spot_above(host: Host) -> Spot:
+    """The place above the function, or above the outermost class around it."""
     source = host.source
-    anchor: ast.stmt = host.function
-    if kind == "function" and host.owner is not None:
-        anchor = host.owner
-        while isinstance(source.parents[anchor], (ast.ClassDef, *FUNCTIONS)):
-            anchor = source.parents[anchor]  # type: ignore[assignment]
+    anchor: ast.stmt = host.owner or host.function
+    while isinstance(source.parents[anchor], ast.ClassDef):
+        anchor = source.parents[anchor]  # type: ignore[assignment]
     indent = source.text.indent_at(source.start(anchor))
-    gap = 1 if indent else 2
-    is_above = kind == "function" and (host.owner is not None or bool(host.function.decorator_list))
-    if is_above:
-        return Spot(offset=head_start(source, anchor), is_above=True, indent=indent, gap=gap)
-    last = _last_taken_before(host, part, anchor)
-    return Spot(offset=definition_end(host, last), is_above=False, indent=indent, gap=gap)
+    return Spot(offset=head_start(source, anchor), is_above=True, indent=indent, gap=_gap(indent))
+
+
+def _gap(indent: bytes) -> int:
+    return 1 if indent else 2
 
 
 def _last_taken_before(host: Host, part: Part, anchor: ast.stmt) -> ast.stmt:
