@@ -63,6 +63,7 @@ __all__ = [
 ]  # fmt: skip
 
 _LONGEST_HEADER = 2000  # bytes of a class statement from `class` to a base
+_HEADER_END = re.compile(rb"\)\s*:")
 _RENAMED = re.compile(rb"\s+as\s+\w")
 _ALIAS = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\w.]*\Z", re.MULTILINE)
 _HOOKS = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
@@ -196,7 +197,7 @@ def _may_derive(text: bytes, word: bytes) -> bool:
     for match in re.finditer(rb"\b" + re.escape(word) + rb"\b", text):
         before = text[max(0, match.start() - _LONGEST_HEADER) : match.start()]
         head = before[before.rfind(b"class ") :] if b"class " in before else b""
-        if b"(" in head and b":\n" not in head and b":\r" not in head:
+        if b"(" in head and not _HEADER_END.search(head):
             return True
         if _RENAMED.match(text, match.end()) or _ALIAS.search(before):
             return True

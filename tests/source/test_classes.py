@@ -76,6 +76,10 @@ class Three(pkg.Root): ...
 class Four(pkg.Starred, metaclass=Meta): ...
 class Five(pkg.base.Base[int]): ...
 class Six(make(Again)): ...
+class Eight(
+    Lonely,  # why:
+    base.Base,
+): ...
 
 
 def inside():
@@ -140,6 +144,7 @@ def test_subclasses_and_who_overrides() -> None:
     files = tree(TREE)
     base = key("pkg.base:Base")
     assert [str(each) for each in subclasses(files, base)] == [
+        "pkg.alias:Eight",
         "pkg.alias:Five",
         "pkg.alias:One",
         "pkg.alias:Outer.Inner",
