@@ -176,9 +176,17 @@ def _extract_function(files: FileSet, step: ExtractFunction) -> bool:
     around = _found(files, ref)
     if made is None or around is None:
         return False
-    text = around.source.segment(around.node).decode()
+    source = around.source
+    calls = [node for node in ast.walk(around.node) if isinstance(node, ast.Call) and _called(node) == step.name]
+    text = source.segment(around.node).decode()
+    for call in calls:  # `return f()` has the beginning of the block `return …`, and `x: T = f()` that of `x: T = …`
+        text = text.replace(source.segment(source.statement_of(call)).decode(), "")
     wanted = step.first or step.expression
-    return wanted.strip() not in text
+    return bool(calls) and wanted.strip() not in text
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _split(files: FileSet, step: SplitMethod) -> bool:

@@ -1,0 +1,6 @@
+def total(xs):
+    return sum(_squares(xs=xs))
+
+
+def _squares(*, xs):
+    return (x * x for x in xs)

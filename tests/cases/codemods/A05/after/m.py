@@ -1,0 +1,11 @@
+ready = False
+
+
+def boot():
+    _mark()
+    return "ok"
+
+
+def _mark():
+    global ready
+    ready = True

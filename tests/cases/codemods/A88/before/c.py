@@ -1,0 +1,5 @@
+def f():
+    # start
+    a = 1  # one
+    # tail
+    return a

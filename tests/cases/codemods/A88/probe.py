@@ -1,0 +1,2 @@
+import c
+print(c.f())
