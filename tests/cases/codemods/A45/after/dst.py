@@ -1,4 +1,3 @@
 import early
 
-
 VALUE = early.ask.__name__
