@@ -208,6 +208,22 @@ def tail_end(source: Source, node: ast.stmt) -> int:
     end = source.text.line_end(max(source.start(node), at - 1))
     while end < len(source.body) and _is_joined(source.body[at:end]):
         at, end = end, source.text.line_end(end)
+    return _comments_inside(source, node, end) if isinstance(node, DEFINITIONS) else end
+
+
+def _comments_inside(source: Source, node: Definition, end: int) -> int:
+    """Comments under the last statement that are indented like the body belong to it too."""
+    indent = source.text.indent_at(source.start(node))
+    at = end
+    while at < len(source.body):
+        after = source.text.line_end(at)
+        line = source.body[at:after]
+        blanks = source.text.indent_at(at)
+        if line.strip():
+            if not line.lstrip().startswith(b"#") or not blanks.startswith(indent) or len(blanks) == len(indent):
+                break
+            end = after
+        at = after
     return end
 
 

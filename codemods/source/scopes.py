@@ -95,12 +95,48 @@ class ScopeTable:
 
     def resolve(self, occurrence: Occurrence) -> Scope | None:
         """The scope whose binding the occurrence means; None for a builtin or a name nobody binds."""
-        return lookup(occurrence.scope, occurrence.name)
+        home = lookup(occurrence.scope, occurrence.name)
+        if home is occurrence.scope and home.kind is ScopeKind.CLASS and _is_early(home, occurrence):
+            return _beyond(home, occurrence.name)
+        return home
 
     def same(self, occurrence: Occurrence) -> list[Occurrence]:
         """Every occurrence in the file that means the same variable, this one included."""
         home = self.resolve(occurrence)
         return [other for other in self.named(occurrence.name) if self.resolve(other) is home]
+
+
+def _is_early(scope: Scope, occurrence: Occurrence) -> bool:
+    """Whether a class body reads a name before it binds it (`time = time.time()`): then it means the name outside."""
+    if occurrence.role is not Role.LOAD or occurrence.deferred:
+        return False
+    first = min(scope.bound[occurrence.name], key=lambda each: each.start)
+    if occurrence.start < first.start:
+        return True
+    place, read = _place(first.node), _place(occurrence.node)
+    statements = getattr(scope.node, "body", [])
+    around = next((each for each in statements if _place(each) <= place <= _place_of_end(each)), None)
+    if around is None or isinstance(around, (ast.If, ast.For, ast.While, ast.Try, ast.With)):
+        return False  # the order inside a compound statement is not followed
+    return _place(around) <= read <= _place_of_end(around)
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _place_of_end(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+
+
+def _beyond(scope: Scope, name: str) -> Scope | None:
+    """As `lookup`, from outside a class body."""
+    at = scope.parent
+    while at is not None:
+        if at.kind is not ScopeKind.CLASS and name in at.bound and name not in at.nonlocal_names:
+            return at
+        at = at.parent
+    return None
 
 
 def lookup(scope: Scope, name: str) -> Scope | None:

@@ -60,6 +60,10 @@ class Importer:
         self._given: dict[tuple[str, str, str], str] = {}
         self._leaves_module: set[str] = set()
 
+    def give(self, module: str, name: str, local: str) -> None:
+        """An import at module level that an edit of somebody else makes bring `module.name`."""
+        self._given[module, name, "name"] = local
+
     def forget(self, *names: str) -> None:
         """Names the file's module level will no longer bind when the edits are applied."""
         self._leaves_module.update(names)

@@ -8,6 +8,7 @@ import ast
 import re
 
 from codemods.schema.hazards import Hazard, Severity
+from codemods.source.import_layout import Statement, module_of
 from codemods.source.imports import Import
 from codemods.source.locate import shares_line, tail_end
 from codemods.source.parse import Source
@@ -15,7 +16,7 @@ from codemods.source.splice import Edit
 
 _PRAGMA = re.compile(rb"#\s*(noqa|type: *ignore|pylint|isort|pragma|pyright|ruff)")
 
-Statement = ast.Import | ast.ImportFrom
+_SHORT = 79  # what fits on one line by any formatter's measure
 
 
 def removal(source: Source, going: list[Import]) -> tuple[list[Edit], list[Hazard]]:
@@ -145,6 +146,12 @@ def _some(source: Source, statement: Statement, aliases: set[ast.alias]) -> list
         line_start, line_end = source.text.line_start, source.text.line_end
         spans = [(line_start(source.start(each)), line_end(source.end(each) - 1)) for each in names if each in aliases]
         return [Edit(start, end, b"") for start, end in spans]
+    segment = source.segment(statement)
+    if isinstance(statement, ast.ImportFrom) and statement.lineno != statement.end_lineno and b"#" not in segment:
+        left = ", ".join(source.segment(each).decode() for each in names if each not in aliases)
+        text = f"from {module_of(statement)} import {left}"
+        if len(text) + statement.col_offset <= _SHORT:
+            return [Edit(source.start(statement), source.end(statement), text.encode())]
     edits: list[Edit] = []
     kept = [index for index, alias in enumerate(names) if alias not in aliases]
     if kept[-1] + 1 < len(names):

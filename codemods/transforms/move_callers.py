@@ -6,14 +6,17 @@ are only named here: they are taken out once the new text stands."""
 from __future__ import annotations
 
 import ast
+import re
 
 from msgspec import Struct
 
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
+from codemods.source.forward_refs import quoted_attributes
 from codemods.source.import_layout import Line, module_of
-from codemods.source.imports import Import, imports_of, resolve_dotted
+from codemods.source.imports import Import, Origin, imports_of, resolve_dotted
+from codemods.source.index import mentioning
 from codemods.source.locate import shares_line, tail_end
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
@@ -25,14 +28,17 @@ from codemods.transforms.adjust_imports import Importer
 from codemods.transforms.drop_imports import ImportKey, import_key
 from codemods.transforms.local_imports import scope_at
 from codemods.transforms.move_block import module_span
+from codemods.transforms.move_types import ForTypes, new_line
 
 
 class Callers(Struct, frozen=True, kw_only=True):
-    """Edits by path. touched: names whose imports may be unused now, by path. gone: imports that have to go."""
+    """Edits by path. touched: names whose imports may be unused now, by path. gone: imports that have to go. for_types:
+    imports that are wanted for type checkers only."""
 
     edits: dict[str, list[Edit]]
     touched: dict[str, set[str]]
     gone: dict[str, set[ImportKey]]
+    for_types: dict[str, set[Line]]
     hazards: tuple[Hazard, ...] = ()
 
 
@@ -60,21 +66,29 @@ class Requalify:
         self.edits: dict[str, list[Edit]] = {}
         self.touched: dict[str, set[str]] = {}
         self.gone: dict[str, set[ImportKey]] = {}
+        self.types = ForTypes(files, module, name, style)
         self.hazards: list[Hazard] = []
         self.importers = importers  # shared by all definitions of one move; whoever owns it takes the edits
         self._taken_over: dict[Import, list[str]] = {}  # imports in functions: for each use that goes, what it needs
 
     def run(self) -> Callers:
         """All edits outside the block."""
-        for site in self.sites.sites:
+        for site in sorted(self.sites.sites, key=lambda each: each.kind is not SiteKind.IMPORT):
             if not site.is_sure:
                 self._possible(site)
             elif not (site.path == self.span[0] and self._moves(site.start)):
                 self._one(site)
         if not self.owner:
             self._own_module()
+            self._quoted()
         self._replace_local_imports()
-        return Callers(edits=self.edits, touched=self.touched, gone=self.gone, hazards=tuple(self.hazards))
+        return Callers(
+            edits=self.edits,
+            touched=self.touched,
+            gone=self.gone,
+            for_types=self.types.lines,
+            hazards=tuple(self.hazards),
+        )
 
     def _importer(self, path: str) -> Importer:
         if path not in self.importers:
@@ -140,12 +154,38 @@ class Requalify:
             importer = self._importer(site.path)
             local = self._local_import(importer.source, head, start)
             text = self._through(importer, local, start) if local else ""
+            text = text or self.types.spell(importer, head.id)
             if not text:
                 brought = importer.need(self.module, self.name, style=self.style, at=start)
                 self.hazards.extend(brought.hazards)
                 text = brought.text
         self._add(site.path, Edit(start, source.end(named), text.encode()))
         self.touched.setdefault(site.path, set()).add(head.id)
+
+    def _quoted(self) -> None:
+        """`"old.f"` in quoted annotations."""
+        old = self.modules.module_of(self.span[0])
+        for path in mentioning(self.files, self.name):
+            if not re.search(rb"['\"][^'\"\n]*\." + self.name.encode() + rb"\b", self.files.read(path)):
+                continue
+            importer = self._importer(path)
+            source = importer.source
+            for quoted in quoted_attributes(source, self.name):
+                at = source.start(quoted.node)
+                home = resolve_dotted(self.files, source, quoted.expression, scope_at(source, at))
+                head: ast.expr = quoted.expression
+                while isinstance(head, ast.Attribute):
+                    head = head.value
+                if home != Origin(old, self.name) or not isinstance(head, ast.Name):
+                    continue
+                start = quoted.span[1] - len(ast.unparse(quoted.expression).encode())
+                text = self.types.spell(importer, head.id)
+                if not text:
+                    brought = importer.need(self.module, self.name, style=self.style, at=at)
+                    self.hazards.extend(brought.hazards)
+                    text = brought.text
+                self._add(path, Edit(start, quoted.span[1], text.encode()))
+                self.touched.setdefault(path, set()).add(head.id)
 
     def _is_passed_on(self, source: Source, named: ast.Attribute) -> bool:
         """`package.f` where the package imports the function to pass it on."""
@@ -173,7 +213,7 @@ class Requalify:
         if not is_free or len(local.statement.names) > 1 or importer.source.start(local.statement) >= at:
             brought = importer.need(self.module, self.name, style=self.style, at=at, lazy=True)
             return brought.text
-        self._taken_over.setdefault(local, []).append(self._line(importer).text())
+        self._taken_over.setdefault(local, []).append(new_line(importer, self.module, self.name, self.style).text())
         return wanted if self.style == "name" else f"{wanted}.{self.name}"
 
     def _replace_local_imports(self) -> None:
@@ -192,12 +232,6 @@ class Requalify:
                 self.gone.setdefault(path, set()).add(import_key(local))
             elif line:
                 self._beside(source, statement, line)
-
-    def _line(self, importer: Importer) -> Line:
-        package, _, leaf = self.module.rpartition(".")
-        if self.style == "name":
-            return Line(importer.written(self.module), self.name)
-        return Line(importer.written(package), leaf) if package else Line(self.module)
 
     def _bare(self, source: Source, site: CallSite, named: ast.Name) -> None:
         """A plain use in the old module: through the new module where the plan asks for that."""
@@ -225,7 +259,12 @@ class Requalify:
         requalified = {edit.start for edit in self.edits.get(path, [])}
         plain = [each for each in uses if each.start not in requalified]
         for each in plain:
-            brought = self._importer(path).need(self.module, self.name, style="name", at=each.start, prefer=self.name)
+            is_early = lookup(each.scope, self.name) is not scopes.module  # read in a class body that binds it later
+            at = source.start(each.scope.node) if is_early else each.start
+            is_code = each.role is Role.LOAD and not each.deferred
+            style = self.style if is_code else "name"
+            prefer = self.name if style == "name" else ""
+            brought = self._importer(path).need(self.module, self.name, style=style, at=at, prefer=prefer)
             self.hazards.extend(brought.hazards)
             if brought.text != self.name:
                 self._add(path, Edit(each.start, each.end, brought.text.encode()))
@@ -250,6 +289,8 @@ class Requalify:
             message = f"an import of {self.module} at module level would close a cycle here"
             self._stop(site, "U108", message, "import it in the function that needs it first, or break the cycle")
         line = Line(importer.written(self.module), found.attribute, found.alias.asname or "")
+        if found.is_plain and found.attribute == self.name:
+            importer.give(self.module, self.name, found.name)
         if len(statement.names) == 1 and not self._has_neighbour(source, found, line):
             start, end = module_span(source, statement)
             self._add(source.path, Edit(start, end, line.module.encode()))

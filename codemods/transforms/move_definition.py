@@ -45,8 +45,8 @@ from codemods.transforms.move_imports import Supplier, Supply
 from codemods.transforms.move_indent import in_indent_of
 from codemods.transforms.move_needs import Block, block_of, merged
 from codemods.transforms.move_paste import Pasted, paste_edits
-from codemods.transforms.move_place import conflicts
-from codemods.transforms.move_strings import logger_hazards, repathed
+from codemods.transforms.move_place import conflicts, typing_edits
+from codemods.transforms.move_strings import logger_hazards, reads_by_home, repathed
 from codemods.transforms.move_target import own_uses
 from codemods.transforms.move_text import above_class, cut, with_plain_newlines
 from codemods.transforms.move_tokens import check_tokens
@@ -204,6 +204,9 @@ class _Move:
             self.touched.setdefault(path, set()).update(names)
         for path, keys in callers.gone.items():
             self.gone.setdefault(path, set()).update(keys)
+        for path, lines in callers.for_types.items():
+            edits, _ = typing_edits(load(self.files, path), list(lines), self.files.line_length)
+            self.edits.setdefault(path, []).extend(edits)
         self.hazards.extend(callers.hazards)
 
     # -- what it needs there
@@ -303,13 +306,7 @@ class _Move:
         return written(self.files, self.edits, self.importers, (self.source.path, self.target.path))
 
     def _strings(self, files: FileSet, blocks: list[Block], supply: Supply | None) -> FileSet:
-        reads: dict[str, dict[str, str]] = {}
-        if supply is not None:
-            names = {name.name for block in blocks for name in block.names}
-            for name in sorted(names.union(*(block.builtins for block in blocks))):
-                home = supply.homes.get(name, self.module)
-                if home:
-                    reads.setdefault(home, {})[name] = supply.renames.get(name, name)
+        reads = reads_by_home(blocks, supply, self.module) if supply is not None else {}
         files, results = repathed(
             self.before, files, self.pieces, self.old_module, self.module, reads, self.args.strings
         )

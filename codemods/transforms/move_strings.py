@@ -10,9 +10,10 @@ from typing import Literal
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
-from codemods.source.modules import modules_of
 from codemods.source.strings import mentions
 from codemods.transforms.move_block import Piece
+from codemods.transforms.move_imports import Supply
+from codemods.transforms.move_needs import Block
 from codemods.transforms.repath_strings import Repath, repath, repath_reads
 
 Mode = Literal["rewrite", "keep"]
@@ -64,6 +65,14 @@ def logger_hazards(files: FileSet, old_module: str, module: str) -> list[Hazard]
     return found
 
 
-def home_of(files: FileSet, path: str) -> str:
-    """The module name of a file."""
-    return modules_of(files).module_of(path)
+def reads_by_home(blocks: list[Block], supply: Supply, module: str) -> dict[str, dict[str, str]]:
+    """What the moved code reads at run time, by the module through which it does so: name -> how it spells it there.
+
+    Names that it still reads through the old module are left out: a patch of the old place still reaches them."""
+    found: dict[str, dict[str, str]] = {}
+    names = {name.name for block in blocks for name in block.names}
+    for name in sorted(names.union(*(block.builtins for block in blocks))):
+        home = supply.homes.get(name, module)
+        if home:
+            found.setdefault(home, {})[name] = supply.renames.get(name, name)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
 
 from codemods.schema.errors import InternalError
 from codemods.schema.hazards import Hazard, Severity
@@ -16,7 +17,7 @@ from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source, Unparsable, load
 from codemods.source.readers import lost_reader
-from codemods.source.scopes import BUILTINS, Role, is_unresolved
+from codemods.source.scopes import BUILTINS, Occurrence, Role, ScopeKind, is_unresolved
 
 
 class BrokenOutput(InternalError):
@@ -55,12 +56,18 @@ def _parsed(after: FileSet, path: str) -> Source:
 
 def unresolved(source: Source) -> Counter[str]:
     """Names that are read and that nothing binds."""
-    found: Counter[str] = Counter()
-    for occurrence in table(source).occurrences:
+    return Counter(occurrence.name for occurrence in _unbound(source))
+
+
+def _unbound(source: Source) -> Iterator[Occurrence]:
+    scopes = table(source)
+    for occurrence in scopes.occurrences:
         is_read = occurrence.role is Role.LOAD and occurrence.name not in BUILTINS
-        if is_read and not _is_text(occurrence.node) and is_unresolved(occurrence.scope, occurrence.name):
-            found[occurrence.name] += 1
-    return found
+        if not is_read or _is_text(occurrence.node):
+            continue
+        is_early = scopes.resolve(occurrence) is None and occurrence.scope.kind is ScopeKind.CLASS
+        if is_unresolved(occurrence.scope, occurrence.name) or (is_early and not scopes.module.has_star_import):
+            yield occurrence
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -72,11 +79,7 @@ def _check_names(old: Source | None, new: Source) -> None:
     known = unresolved(old) if old is not None else Counter[str]()
     for name, count in unresolved(new).items():
         if count > known[name]:
-            place = next(
-                each
-                for each in table(new).occurrences
-                if each.name == name and each.role is Role.LOAD and is_unresolved(each.scope, name)
-            )
+            place = next(each for each in _unbound(new) if each.name == name)
             raise _broken(new.path, new.text.line_of(place.start), f"nothing binds {name} any more")
 
 
