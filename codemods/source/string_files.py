@@ -47,6 +47,22 @@ def naming(files: FileSet, leaf: str, before: frozenset[str], *, is_module: bool
     return found
 
 
+def reaching(files: FileSet, module: str, name: str) -> list[str]:
+    """Files that may patch or look up `module.name` by a string: they have the module's own name, and the name right
+    behind it or alone in quotes."""
+    leaf = module.rpartition(".")[2]
+    word = re.escape(name.encode())
+    path = re.compile(
+        rb"\b" + re.escape(leaf.encode()) + rb"\." + word + rb"\b|['\"]" + word + rb"['\"]|\bmultiple\s*\("
+    )
+    found = []
+    for each in mentioning(files, leaf, name):
+        raw = files.read(each)
+        if _USERS.search(raw) and path.search(raw):
+            found.append(each)
+    return found
+
+
 def spelling(files: FileSet, leaf: str) -> list[str]:
     """Files that look up attributes by a text which is put together and may come to the name.
 

@@ -19,13 +19,13 @@ from codemods.source.dotted import PARTS, PATH, Named, walk
 from codemods.source.files import FileSet
 from codemods.source.glimpse import glimpse
 from codemods.source.imports import origin
-from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES, mentioning
+from codemods.source.index import DOCUMENT_SUFFIXES, mentioning
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source, load
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import ScopeKind, chain
-from codemods.source.string_files import naming, spelling
+from codemods.source.string_files import naming, reaching, spelling
 from codemods.source.string_receivers import Target, holds, is_module
 from codemods.source.string_text import Chunk, StringText, fold, text_of
 from codemods.source.string_use import Kind, Reads, Use, callee, looked_up, use_of
@@ -84,7 +84,8 @@ def mentions_through(
     """Mentions of what `module` binds as `name`, wherever it comes from: "src.time" names the `time` that src imports.
     Python only."""
     finder = _Finder(files, tree or files, [(module, name)], through=module)
-    return tuple(each for each in _search(finder) if each.path.endswith(PYTHON_SUFFIXES))
+    found = [each for path in reaching(files, module, name) for each in finder.in_python(path, is_whole=False)]
+    return tuple(sorted({(each.path, each.start): each for each in found}.values()))
 
 
 def _search(finder: _Finder) -> tuple[StringMention, ...]:

@@ -29,7 +29,7 @@ class Annotated(Struct, frozen=True):
 
 def annotations_for(files: FileSet, source: Source, key: ClassKey, attributes: list[str], to: str) -> Annotated:
     """Annotations for parameters that take these attributes. to: the module the function goes to ("" for none)."""
-    known = instance_attributes(files, key)
+    known = instance_attributes(files, key) if attributes else {}
     texts: dict[str, str] = {}
     hazards: list[Hazard] = []
     for attribute in attributes:

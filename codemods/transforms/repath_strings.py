@@ -16,6 +16,7 @@ from codemods.schema.hazards import Hazard, Severity
 from codemods.schema.result import Finding
 from codemods.source.classes import ClassKey, defines, exists
 from codemods.source.files import FileSet
+from codemods.source.index import mentioning
 from codemods.source.parse import Source, load
 from codemods.source.splice import Edit
 from codemods.source.string_use import callee
@@ -77,12 +78,20 @@ def repath_reads(
     work = _Work(files, mode)
     spelt = free_names if isinstance(free_names, Mapping) else {name: name for name in free_names}
     for name, text in spelt.items():
-        if text:
+        if not text or not _may_be_patched(files, function_module, name):
+            continue
+        found = [each for each in mentions_through(files, function_module, name, tree=before) if each.kind in _PATCHES]
+        if found:  # looking for all readers of a name costs a look at every file that has it
             reach = _Reach(files, (function_module, name), (new_module, text), moved_reads=True)
-            for each in mentions_through(files, function_module, name, tree=before):
-                if each.kind in _PATCHES:
-                    work.handle(each, reach)
+            for each in found:
+                work.handle(each, reach)
     return work.result()
+
+
+def _may_be_patched(files: FileSet, module: str, name: str) -> bool:
+    """Whether some file has the module, the name and a word that patches with."""
+    leaf = module.rpartition(".")[2]
+    return any(mentioning(files, leaf, name, word) for word in ("patch", "setattr", "delattr", "mocker", "object"))
 
 
 class _Reach:
