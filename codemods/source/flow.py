@@ -321,7 +321,7 @@ def _is_caught(way: Point) -> bool:
             return True
         if point.number not in seen:
             seen.add(point.number)
-            work += point.after
+            work += point.after if point.risk is not Risk.NONE else [*point.after, *point.on_error]
     return False
 
 

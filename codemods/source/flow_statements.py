@@ -12,8 +12,9 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from codemods.source.flow_expressions import ExpressionFlow, iteration_risk
+from codemods.source.flow_expressions import iteration_risk
 from codemods.source.flow_managers import Swallows, may_swallow
+from codemods.source.flow_patterns import PatternFlow
 from codemods.source.flow_points import Graph, KeyOf, Kind, Point, Risk
 
 
@@ -34,7 +35,7 @@ class _Context(Struct, eq=False):
     copies: dict[bool, Point] = {}
 
 
-class StatementFlow(ExpressionFlow):
+class StatementFlow(PatternFlow):
     def __init__(self, key_of: KeyOf, *, evaluates_annotations: bool, swallows: Swallows) -> None:
         super().__init__(key_of, evaluates_annotations=evaluates_annotations)
         self.swallows = swallows
@@ -70,12 +71,19 @@ class StatementFlow(ExpressionFlow):
         self.hidden, self.hidden_by_class = context.hidden
         self._leave(context)
         target = self._error_target(position, is_explicit)
-        for point in self.frontier:
-            point.after.append(target)
+        if self.frontier:
+            on = self.goes_on(context.node, target)
             if context.swallow is not None:
-                point.after.append(context.swallow)
+                on.after.append(context.swallow)
         self.frontier, self.contexts, (self.hidden, self.hidden_by_class) = outer, kept, hidden
         return start
+
+    def goes_on(self, node: ast.AST, target: Point) -> Point:
+        """The exception that brought us here goes on to `target`, with the state as it is now."""
+        on = self.emit(Kind.STEP, node)
+        on.on_error.append(target)
+        self.frontier = []
+        return on
 
     def _hidden_now(self) -> tuple[frozenset[str], frozenset[str]]:
         return self.hidden, self.hidden_by_class
@@ -285,54 +293,14 @@ class StatementFlow(ExpressionFlow):
                 unmatched += self.frontier
             self.frontier = [] if takes_all else unmatched
         if self.frontier:
-            target = self.error_target()
-            for point in self.frontier:
-                point.after.append(target)
+            self.goes_on(node, self.error_target())
         return ends
-
-    def _Match(self, node: ast.Match) -> None:
-        self.expression(node.subject)
-        ends: list[Point] = []
-        for case in node.cases:
-            self.emit(Kind.STEP, case.pattern)
-            self._pattern_reads(case.pattern)
-            missed = [] if _always_matches(case.pattern) else list(self.frontier)
-            self._pattern_captures(case.pattern)
-            if case.guard is not None:
-                yes, no = self.condition(case.guard)
-                self.frontier = yes
-                missed += no
-            self.block(case.body)
-            ends += self.frontier
-            self.frontier = missed
-        self.frontier = [*ends, *self.frontier]
-
-    def _pattern_reads(self, pattern: ast.pattern) -> None:
-        """Values and classes that a pattern compares with: each is reached only where those before it fit."""
-        for node in ast.walk(pattern):
-            if isinstance(node, (ast.MatchValue, ast.MatchClass, ast.MatchMapping, ast.MatchSequence)):
-                before = list(self.frontier)
-                self.expressions([getattr(node, "value", None), getattr(node, "cls", None), *getattr(node, "keys", [])])
-                self.risk(node, Risk.OPERATION)
-                self.frontier += before
-
-    def _pattern_captures(self, pattern: ast.pattern) -> None:
-        for node in ast.walk(pattern):
-            name = getattr(node, "name", None) or getattr(node, "rest", None)
-            if isinstance(name, str):
-                self.bind(name, node)
 
 
 def _target(context: _Context, kind: Kind) -> Point | None:
     if kind is Kind.RETURN:
         return context.end
     return context.loop[0 if kind is Kind.BREAK else 1] if context.loop else None
-
-
-def _always_matches(pattern: ast.pattern) -> bool:
-    if isinstance(pattern, ast.MatchAs):
-        return pattern.pattern is None or _always_matches(pattern.pattern)
-    return isinstance(pattern, ast.MatchOr) and any(_always_matches(inner) for inner in pattern.patterns)
 
 
 def _as_load(node: ast.expr) -> ast.expr:
