@@ -159,7 +159,7 @@ def _one_step(files: FileSet, modules: Modules, path: str, name: str) -> tuple[s
     submodule = modules.path_of(f"{modules.module_of(path)}.{name}")
     if submodule is not None:
         return modules.module_of(submodule), ""
-    for star in facts.stars:
+    for star in reversed(facts.stars):  # the last one that brings the name wins
         holder = modules.path_of(star, near=path)
         if holder is not None and holder != path and _binds(files, holder, name, frozenset({path})):
             return modules.module_of(holder), name
