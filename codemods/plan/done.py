@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from codemods.schema.errors import PlanError
 from codemods.schema.plan import (
     ExtractFunction,
     ExtractMethod,
@@ -29,12 +30,14 @@ from codemods.source.locate import (
     UnknownDefinition,
     UnknownModule,
     find,
+    find_method,
     flattened,
     module_path,
 )
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, load
 from codemods.source.usage import self_uses
+from codemods.transforms.static_names import names_behind
 
 
 def is_done(files: FileSet, step: Step) -> bool:
@@ -97,18 +100,36 @@ def _extract_method(files: FileSet, step: ExtractMethod) -> bool:
     name = step.name or ref.name
     if not step.to:
         located = _found(files, DefRef(ref.module, f"{ref.owner}.{name}" if ref.owner else name))
-        return located is not None and _is_static(located) and not step.wrapper
+        if step.wrapper:
+            return any(_is_behind(files, ref, each) for each in ([step.name] if step.name else names_behind(ref.name)))
+        return located is not None and _is_static(located)
     made = _found(files, DefRef(step.to, name))
     if made is None:
         return False
     if not step.wrapper:
         return _is_gone(files, ref)
-    wrapper = _found(files, ref)
+    wrapper = _method(files, ref)
     if wrapper is None:
         return False
     calls = [node.attr for node in ast.walk(wrapper.node) if isinstance(node, ast.Attribute)]
     names = [node.id for node in ast.walk(wrapper.node) if isinstance(node, ast.Name)]
     return name in calls or name in names
+
+
+def _method(files: FileSet, ref: DefRef) -> Located | None:
+    """As `_found`; of a property the getter."""
+    try:
+        return find_method(files, ref)
+    except PlanError:
+        return None
+
+
+def _is_behind(files: FileSet, ref: DefRef, name: str) -> bool:
+    """Whether the method calls a static one of this name in its class."""
+    wrapper, static = _method(files, ref), _found(files, DefRef(ref.module, f"{ref.owner}.{name}"))
+    if wrapper is None or static is None or not _is_static(static):
+        return False
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(wrapper.node))
 
 
 def _is_static(located: Located) -> bool:

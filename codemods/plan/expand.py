@@ -21,7 +21,7 @@ from codemods.schema.plan import (
 from codemods.schema.refs import DefRef
 from codemods.schema.result import Phase
 from codemods.source.files import FileSet
-from codemods.source.locate import find, module_path
+from codemods.source.locate import find_method, module_path
 from codemods.source.members import MemberKind, members
 from codemods.source.modules import modules_of
 from codemods.transforms.make_static import static_name
@@ -58,33 +58,27 @@ def _stage(*parts: tuple[Transform, Any]) -> Stage:
 
 def _extract_method(files: FileSet, step: ExtractMethod) -> tuple[Stage, ...]:
     ref = DefRef.parse(step.method)
-    located = find(files, ref)
+    located = find_method(files, ref)
     kind = members(files, located.source, located.owner)[ref.name].kind if located.owner else MemberKind.METHOD
-    stages: list[Stage] = []
-    name = static_name(step, ref.name)
-    if kind is MemberKind.STATIC:
-        name = ref.name
-    else:
-        stages.append(_stage((transform("make_static"), step)))
+    is_static = kind is MemberKind.STATIC
+    name = ref.name if is_static else static_name(files, step, located)
+    making = (transform("make_static"), step)
+    stages = [] if is_static else [_stage(making)]
     if not step.to:
         return tuple(stages)
-    static = str(DefRef(ref.module, f"{ref.owner}.{name}"))
-    stages.append(
-        _stage(
-            (
-                transform("move_definition"),
-                MoveArgs(
-                    definition=static,
-                    to=step.to,
-                    call=step.call,
-                    carry=step.carry,
-                    alias=step.wrapper and kind is MemberKind.STATIC,
-                    drop_effects="U109" in step.accept,
-                    strings=step.strings,
-                ),
-            )
-        )
+    moving = transform("move_definition")
+    args = MoveArgs(
+        definition=str(DefRef(ref.module, f"{ref.owner}.{name}")),
+        to=step.to,
+        call=step.call,
+        carry=step.carry,
+        alias=step.wrapper and is_static,
+        drop_effects="U109" in step.accept,
+        strings=step.strings,
     )
+    # of a method that is static already, make_static only says what speaks against qualified calls of it
+    parts = (making, (moving, args)) if is_static else ((moving, args),)
+    stages.append(Stage(phase=moving.phase, parts=parts, words=moving.words(args)))
     final = step.name or ref.name
     if name != final:
         moved = Rename(definition=f"{_module_name(files, step.to)}:{name}", to=final, strings=step.strings)

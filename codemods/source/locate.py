@@ -102,6 +102,29 @@ def find_in(source: Source, ref: DefRef) -> Located:
     return Located(source=source, node=_only(source, ref, found), owner=owner, ref=ref)
 
 
+def find_method(files: FileSet, ref: DefRef) -> Located:
+    """As `find`; of a property with a setter or deleter it is the getter."""
+    try:
+        return find(files, ref)
+    except AmbiguousDefinition:
+        around = find(files, DefRef(ref.module, ref.owner)) if ref.owner else None
+        if around is None or not isinstance(around.node, ast.ClassDef):
+            raise
+        found = [node for node in _named(around.node.body, ref.name) if not _is_other_accessor(node, ref.name)]
+        if len(found) != 1:
+            raise
+        return Located(source=around.source, node=found[0], owner=around.node, ref=ref)
+
+
+def _is_other_accessor(node: ast.stmt, name: str) -> bool:
+    """`@name.setter` or `@name.deleter` stands above it."""
+    leaves = ("setter", "deleter")
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in leaves and getattr(each.value, "id", "") == name
+        for each in getattr(node, "decorator_list", ())
+    )
+
+
 def _named(statements: list[ast.stmt], name: str) -> list[Definition | ast.Assign | ast.AnnAssign]:
     found: list[Definition | ast.Assign | ast.AnnAssign] = []
     for statement in flattened(statements):

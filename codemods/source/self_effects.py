@@ -1,26 +1,37 @@
 """What each method of a class reads, writes and calls on its own object, followed through calls of `self`.
 
-A method that hands `self` to somebody else, or calls what is not in the tree, may touch anything: `is_open` says so."""
+A method's effects are those of every definition that an instance may have of it, overriding ones included. A method
+that hands `self` to somebody else may touch anything: `is_open` says so."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from codemods.source.classes import ClassKey, class_at, memo, mro
+from codemods.source.classes import ClassKey, class_at, memo, mro, subclasses
 from codemods.source.files import FileSet
-from codemods.source.parse import FUNCTIONS, Function
-from codemods.source.usage import UseKind, self_uses
+from codemods.source.locate import flattened
+from codemods.source.parse import FUNCTIONS, Function, Source
+from codemods.source.usage import WRITES, UseKind, self_uses
 
 
 class Effects(Struct, frozen=True):
-    """Attributes by name. calls: names of methods called on `self`; first_calls: their lines, in order."""
+    """Attributes by name. calls: names of methods called on `self`."""
 
-    reads: frozenset[str]
-    writes: frozenset[str]
-    calls: tuple[tuple[str, int], ...]
-    is_open: bool
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
+    is_open: bool = False
+
+    def with_(self, other: Effects) -> Effects:
+        return Effects(
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.calls | other.calls,
+            self.is_open or other.is_open,
+        )
 
 
 def class_effects(files: FileSet, key: ClassKey) -> ClassEffects:
@@ -29,71 +40,78 @@ def class_effects(files: FileSet, key: ClassKey) -> ClassEffects:
 
 
 class ClassEffects:
-    """The effects of all methods that an instance of the class has from the tree."""
+    """The effects of all methods that an instance of the class, or of a subclass, has from the tree."""
 
     def __init__(self, files: FileSet, key: ClassKey) -> None:
         self.own: dict[str, Effects] = {}
-        self.nodes: dict[str, Function] = {}
-        for each in mro(files, key).classes:
-            at = class_at(files, each)
-            if at is None:
-                continue
-            source, node = at
-            for statement in node.body:
-                if isinstance(statement, FUNCTIONS) and statement.name not in self.own:
-                    uses = self_uses(source, statement)
-                    self.nodes[statement.name] = statement
-                    self.own[statement.name] = Effects(
-                        reads=frozenset(use.attribute for use in uses if use.kind in (UseKind.READ, UseKind.UPDATE)),
-                        writes=frozenset(
-                            use.attribute for use in uses if use.kind in (UseKind.WRITE, UseKind.UPDATE, UseKind.DELETE)
-                        ),
-                        calls=tuple((use.attribute, use.node.lineno) for use in uses if use.is_called),
-                        is_open=any(use.kind is UseKind.ESCAPE for use in uses),
-                    )
+        self._reached: dict[str, Effects] = {}
+        above = mro(files, key).classes
+        below = [each for heir in subclasses(files, key) for each in mro(files, heir).classes if each not in above]
+        for name, effects in _inherited(files, above):
+            self.own.setdefault(name, effects)
+        for method, effects in _methods(files, dict.fromkeys(below)):
+            self.own[method.name] = self.own.get(method.name, Effects()).with_(effects)
 
     def reach(self, name: str) -> Effects:
-        """The effects of a method with those of everything it calls on `self`."""
-        reads: set[str] = set()
-        writes: set[str] = set()
-        calls: list[tuple[str, int]] = []
-        is_open = False
-        seen: set[str] = set()
-        work = [name]
-        while work:
-            at = work.pop()
-            if at in seen:
-                continue
-            seen.add(at)
-            found = self.own.get(at)
-            if found is None:
-                continue  # an attribute that happens to be called; what it does to us can't be seen here
-            reads |= found.reads
-            writes |= found.writes
-            calls += found.calls
-            is_open = is_open or found.is_open
-            work += [called for called, _ in found.calls]
-        return Effects(frozenset(reads), frozenset(writes), tuple(calls), is_open)
+        """The effects of a method with those of everything it calls on `self`; nothing for what is no method."""
+        if name not in self._reached:
+            found = Effects()
+            seen: set[str] = set()
+            work = [name]
+            while work:
+                at = work.pop()
+                if at not in seen and at in self.own:
+                    seen.add(at)
+                    found = found.with_(self.own[at])
+                    # a method that is only named may be called by whoever gets it; an accessor runs when it is read
+                    work += sorted((self.own[at].calls | self.own[at].reads) & self.own.keys())
+            self._reached[name] = found
+        return self._reached[name]
 
     def writers(self, attribute: str) -> list[str]:
         """Methods other than `__init__` that write an attribute themselves."""
         return [name for name, found in self.own.items() if name != "__init__" and attribute in found.writes]
 
-    def late_in_init(self, method: str) -> frozenset[str]:
-        """Attributes that `__init__` assigns only after a call that leads to `method`."""
-        node = self.nodes.get("__init__")
-        if node is None:
-            return frozenset()
-        lines = [line for called, line in self.own["__init__"].calls if self._leads_to(called, method)]
-        if not lines:
-            return frozenset()
-        first = min(lines)
-        before: set[str] = set()
-        after: set[str] = set()
-        for each in ast.walk(node):
-            if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
-                (after if each.lineno >= first else before).add(each.attr)
-        return frozenset(after - before)
 
-    def _leads_to(self, called: str, method: str) -> bool:
-        return called == method or any(name == method for name, _ in self.reach(called).calls)
+def _inherited(files: FileSet, order: tuple[ClassKey, ...]) -> Iterator[tuple[str, Effects]]:
+    """Each method as the order finds it, with those behind it as long as each calls the next by `super()`."""
+    found: dict[str, Effects] = {}
+    ended: set[str] = set()
+    for method, effects in _methods(files, dict.fromkeys(order)):
+        name = method.name
+        if name not in ended:
+            found[name] = found.get(name, Effects()).with_(effects)
+            if not any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(method)):
+                ended.add(name)
+    yield from found.items()
+
+
+def _methods(files: FileSet, keys: Iterable[ClassKey]) -> Iterator[tuple[Function, Effects]]:
+    for key in keys:
+        at = class_at(files, key)
+        if at is None:
+            continue
+        source, node = at
+        for statement in flattened(node.body):
+            if isinstance(statement, FUNCTIONS):
+                yield statement, _effects(source, statement)
+
+
+def _effects(source: Source, function: Function) -> Effects:
+    if any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list):
+        return Effects()
+    uses = self_uses(source, function)
+    return Effects(
+        reads=frozenset(use.attribute for use in uses if use.kind in (UseKind.READ, UseKind.UPDATE)),
+        writes=frozenset(use.attribute for use in uses if use.kind in WRITES or use.kind is UseKind.DELETE),
+        calls=frozenset(use.attribute for use in uses if use.is_called),
+        is_open=any(use.kind is UseKind.ESCAPE and not _only_asks(source, use.name) for use in uses),
+    )
+
+
+def _only_asks(source: Source, name: ast.Name) -> bool:
+    """`isinstance(self, …)`, `self is other`: nobody gets hold of the object."""
+    above = source.parents[name]
+    if isinstance(above, ast.Compare):
+        return all(isinstance(each, (ast.Is, ast.IsNot)) for each in above.ops)
+    return isinstance(above, ast.Call) and getattr(above.func, "id", "") in {"isinstance", "type", "id", "callable"}

@@ -10,12 +10,12 @@ from enum import Enum
 from msgspec import Struct
 
 from codemods.source.binder import table
-from codemods.source.parse import FUNCTIONS, Function, Source
+from codemods.source.flow import KeyOf
+from codemods.source.lateness import is_late_at
+from codemods.source.parse import Function, Source
 from codemods.source.scopes import Role
 
-_EAGER_CONSUMERS = frozenset(
-    {"all", "any", "bool", "bytes", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple", "join"}
-)
+_LOOKUPS = {"getattr": (2, 3), "hasattr": (2,)}
 
 
 class UseKind(Enum):
@@ -23,7 +23,11 @@ class UseKind(Enum):
     WRITE = "write"
     UPDATE = "update"  # augmented assignment: read and write
     DELETE = "delete"
+    ANNOTATION = "annotation"  # `self.x: int` without a value does nothing
     ESCAPE = "escape"  # self itself: passed on, returned, stored, compared, looked into
+
+
+WRITES = frozenset({UseKind.WRITE, UseKind.UPDATE})
 
 
 class Use(Struct, frozen=True, eq=False):
@@ -32,7 +36,8 @@ class Use(Struct, frozen=True, eq=False):
     node: the `self.attr` attribute (or `getattr(self, "attr")` call) for all but ESCAPE, where it is the name itself.
     attribute: its name; for an escape "". chain: the longest dotted path, `config.host` for `self.config.host`.
     is_late: in a lambda, nested function, class or lazy generator, so it may be evaluated after the call.
-    is_called: `self.attr(...)`. is_dynamic: `getattr(self, "attr")`."""
+    is_nested: in a scope inside the method, where an assignment to a name would bind another variable.
+    is_called: `self.attr(...)`. lookup: "getattr" or "hasattr" when it is one with a literal name."""
 
     kind: UseKind
     node: ast.expr
@@ -40,8 +45,18 @@ class Use(Struct, frozen=True, eq=False):
     attribute: str
     chain: str
     is_late: bool
+    is_nested: bool
     is_called: bool = False
-    is_dynamic: bool = False
+    lookup: str = ""
+
+    @property
+    def is_write(self) -> bool:
+        return self.kind in WRITES
+
+    @property
+    def is_unmangled(self) -> bool:
+        """A lookup of `"__x"`, which is another attribute than `self.__x`."""
+        return bool(self.lookup) and self.attribute.startswith("__") and not self.attribute.endswith("__")
 
 
 def receiver_name(function: Function) -> str:
@@ -62,29 +77,52 @@ def self_uses(source: Source, function: Function) -> list[Use]:
         if occurrence.name != name or occurrence.role is Role.PARAMETER or scopes.resolve(occurrence) is not home:
             continue
         if isinstance(occurrence.node, ast.Name):
-            found.append(_use(source, function, occurrence.node))
+            found.append(_use(source, function, occurrence.node, is_nested=occurrence.scope is not home))
     return found
 
 
-def uses_super(function: Function) -> list[ast.Name]:
-    """`super` and `__class__` names: they need the class around the code."""
-    return [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id in ("super", "__class__")]
+def attributes_of(receiver: str, uses: list[Use] | tuple[Use, ...]) -> KeyOf:
+    """The variables of a flow: attributes of the receiver, `getattr(self, "x")` included."""
+    looked_up = {use.name: use.attribute for use in uses if use.lookup and not use.is_unmangled}
+
+    def key_of(node: ast.expr) -> str | None:
+        if isinstance(node, ast.Attribute):
+            is_ours = isinstance(node.value, ast.Name) and node.value.id == receiver
+            return node.attr if is_ours else None
+        return looked_up.get(node) if isinstance(node, ast.Name) else None
+
+    return key_of
 
 
-def _use(source: Source, function: Function, name: ast.Name) -> Use:
+def bare_supers(function: Function) -> list[ast.Name]:
+    """`super()` without arguments and `__class__`: they need the class around the code."""
+    called_with = {
+        node.func for node in ast.walk(function) if isinstance(node, ast.Call) and (node.args or node.keywords)
+    }
+    return [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and (node.id == "__class__" or (node.id == "super" and node not in called_with))
+    ]
+
+
+def _use(source: Source, function: Function, name: ast.Name, *, is_nested: bool) -> Use:
     is_late = is_late_at(source, function, name)
     parent = source.parents[name]
-    if isinstance(parent, ast.Attribute):
+    if isinstance(parent, ast.Attribute) and parent.attr != "__dict__":
         above = source.parents[parent]
         kind = _kind_of(parent.ctx)
         if isinstance(above, ast.AugAssign) and above.target is parent:
             kind = UseKind.UPDATE
+        elif isinstance(above, ast.AnnAssign) and above.target is parent and above.value is None:
+            kind = UseKind.ANNOTATION
         is_called = isinstance(above, ast.Call) and above.func is parent
-        return Use(kind, parent, name, parent.attr, _chain(source, parent), is_late, is_called)
-    if isinstance(parent, ast.Call) and _is_named_lookup(parent, name):
+        return Use(kind, parent, name, parent.attr, _chain(source, parent), is_late, is_nested, is_called)
+    lookup = _lookup(parent, name)
+    if isinstance(parent, ast.Call) and lookup:
         attribute = str(parent.args[1].value)  # type: ignore[attr-defined]
-        return Use(UseKind.READ, parent, name, attribute, attribute, is_late, is_dynamic=True)
-    return Use(UseKind.ESCAPE, name, name, "", "", is_late)
+        return Use(UseKind.READ, parent, name, attribute, attribute, is_late, is_nested, lookup=lookup)
+    return Use(UseKind.ESCAPE, name, name, "", "", is_late, is_nested)
 
 
 def _kind_of(context: ast.expr_context) -> UseKind:
@@ -93,18 +131,17 @@ def _kind_of(context: ast.expr_context) -> UseKind:
     return UseKind.DELETE if isinstance(context, ast.Del) else UseKind.READ
 
 
-def _is_named_lookup(call: ast.Call, name: ast.Name) -> bool:
-    """`getattr(self, "literal")` or with a constant default: a read of one attribute under another spelling."""
-    return (
-        isinstance(call.func, ast.Name)
-        and call.func.id == "getattr"
-        and len(call.args) in (2, 3)
-        and not call.keywords
-        and call.args[0] is name
-        and isinstance(call.args[1], ast.Constant)
-        and isinstance(call.args[1].value, str)
-        and (len(call.args) == 2 or isinstance(call.args[2], ast.Constant))
-    )
+def _lookup(call: ast.AST, name: ast.Name) -> str:
+    """The builtin of `getattr(self, "literal")`, also with a constant default, or of `hasattr(self, "literal")`: a read
+    of one attribute under another spelling."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.keywords:
+        return ""
+    if len(call.args) not in _LOOKUPS.get(call.func.id, ()) or call.args[0] is not name:
+        return ""
+    literal = call.args[1]
+    is_name = isinstance(literal, ast.Constant) and isinstance(literal.value, str) and literal.value.isidentifier()
+    is_plain = len(call.args) == 2 or isinstance(call.args[2], ast.Constant)
+    return call.func.id if is_name and is_plain else ""
 
 
 def _chain(source: Source, node: ast.Attribute) -> str:
@@ -118,34 +155,3 @@ def _chain(source: Source, node: ast.Attribute) -> str:
         parts.append(above.attr)
         at = above
     return ".".join(parts)
-
-
-def is_late_at(source: Source, function: Function, node: ast.AST) -> bool:
-    """Whether code at `node` may run after the function has returned, or at another time than its statement."""
-    below: ast.AST = node
-    for above in source.ancestors(node):
-        if above is function:
-            return False
-        if isinstance(above, ast.Lambda) and below is above.body:
-            return True
-        if isinstance(above, FUNCTIONS) and below in above.body:
-            return True
-        if isinstance(above, ast.GeneratorExp) and not _is_consumed(source, above):
-            outermost = above.generators[0]
-            if not (below is outermost and _inside(source, node, outermost.iter)):
-                return True
-        below = above
-    return False
-
-
-def _inside(source: Source, node: ast.AST, whole: ast.AST) -> bool:
-    return node is whole or any(above is whole for above in source.ancestors(node))
-
-
-def _is_consumed(source: Source, generator: ast.GeneratorExp) -> bool:
-    """A generator that a builtin runs to its end on the spot."""
-    call = source.parents[generator]
-    if not isinstance(call, ast.Call) or generator not in call.args:
-        return False
-    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-    return name in _EAGER_CONSUMERS and (isinstance(call.func, ast.Name) or name == "join")

@@ -13,12 +13,12 @@ from msgspec import Struct
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.classes import class_at, dynamic_lookup, mro, subclasses
+from codemods.source.kept_text import keep_printed
 from codemods.source.members import MemberKind, members
 from codemods.source.scopes import Occurrence, Role
 from codemods.source.splice import Edit
 from codemods.transforms.block_find import Part
 from codemods.transforms.block_host import Host, assignments_of
-from codemods.transforms.printed_text import keep_printed
 
 _STABLE = frozenset({MemberKind.ATTRIBUTE, MemberKind.FIELD, MemberKind.SLOT})
 
@@ -84,8 +84,8 @@ def restored(host: Host, alias: Alias, part: Part) -> list[Edit] | None:
     edits = [Edit(each.start, each.end, text) for each in uses if each.role is Role.LOAD]
     if len(edits) != len(uses):
         return None
-    kept, refusals = keep_printed(host.source, host.function, edits)
-    return None if refusals else kept
+    kept = keep_printed(host.source, [(edit.start, edit.end) for edit in edits])
+    return None if kept.unkept else [*edits, *kept.edits]
 
 
 class Bare(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.binder import table
 from codemods.source.classes import class_at, mro
 from codemods.source.flow import attributes, flow_of
+from codemods.source.kept_text import keep_printed
 from codemods.source.members import MemberKind, members
 from codemods.source.scopes import Role
 from codemods.source.self_effects import class_effects
@@ -24,9 +25,9 @@ from codemods.transforms.annotations import annotations_for
 from codemods.transforms.block_find import Part
 from codemods.transforms.block_host import Host
 from codemods.transforms.parameters import How, Needs, Parameter
-from codemods.transforms.printed_text import keep_printed
-from codemods.transforms.static_body import Results
+from codemods.transforms.static_body import unkept
 from codemods.transforms.static_hazards import Subject, body_hazards
+from codemods.transforms.static_results import Results
 
 _AS_METHOD = 'keep it a method: kind = "method"'
 _CALLABLE = frozenset({MemberKind.METHOD, MemberKind.STATIC, MemberKind.CLASS_METHOD})
@@ -64,8 +65,10 @@ def self_reads(host: Host, part: Part, *, annotate: bool) -> SelfReads:
         for each in parameters
         for use in each.uses
     ]
-    kept, printed = keep_printed(host.source, host.function, edits)
-    return SelfReads(parameters=tuple(parameters), edits=tuple(kept), hazards=tuple(hazards), refusals=tuple(printed))
+    kept = keep_printed(host.source, [(edit.start, edit.end) for edit in edits])
+    edits += kept.edits
+    printed = [unkept(host.source, at) for at in kept.unkept]
+    return SelfReads(parameters=tuple(parameters), edits=tuple(edits), hazards=tuple(hazards), refusals=tuple(printed))
 
 
 def _refusals(host: Host, uses: list[Use]) -> list[Refusal]:
@@ -73,7 +76,7 @@ def _refusals(host: Host, uses: list[Use]) -> list[Refusal]:
     callables = _method_names(host)
     for use in uses:
         me = host.receiver
-        if use.kind is UseKind.ESCAPE or use.is_dynamic:
+        if use.kind is UseKind.ESCAPE or use.lookup:
             found.append(host.refusal("U106", use.node, f"the block uses {me} itself", _AS_METHOD))
         elif use.kind is not UseKind.READ:
             message = f"the block writes {me}.{use.attribute}"

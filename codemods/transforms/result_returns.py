@@ -21,7 +21,8 @@ from codemods.transforms.block_annotations import annotation_of, text_at
 from codemods.transforms.block_host import Host, listed
 from codemods.transforms.inline_brackets import is_whole
 from codemods.transforms.layout import exploded_lines, indent_unit
-from codemods.transforms.static_body import is_generator, returns_of
+from codemods.transforms.static_body import is_generator
+from codemods.transforms.static_results import returns_of
 
 _TUPLES = frozenset({"tuple", "Tuple"})
 

@@ -6,65 +6,91 @@ from __future__ import annotations
 
 import ast
 
+from msgspec import Struct
+
 from codemods.source.parse import Function, Source
 from codemods.source.splice import Edit, with_newline
-from codemods.transforms.layout import exploded_lines, indent_unit, parameter_items, with_keywords
+from codemods.transforms.layout import exploded_lines, indent_unit
 from codemods.transforms.parameters import Needs
 from codemods.transforms.static_body import (
-    Results,
+    body_indent,
     docstring_of,
     header_colon,
     is_generator,
-    returns_value,
+    is_on_header_line,
 )
 from codemods.transforms.static_calls import passed
+from codemods.transforms.static_receiver import Receiver
+from codemods.transforms.static_results import Results, returns_value
 
 
-def wrapper_edit(
-    source: Source, function: Function, callee: str, name: str, needs: Needs, results: Results, line_length: int
-) -> Edit:
-    """One insertion between the method's header and its body: the wrapper's body, then the new static header."""
+class Wrapped(Struct, frozen=True, kw_only=True, eq=False):
+    """A method that stays, and the static one behind it: callee is how the method calls it, name its own name.
+
+    result: the annotation of what it returns, "" for none."""
+
+    source: Source
+    function: Function
+    callee: str
+    name: str
+    needs: Needs
+    results: Results
+    line_length: int
+    result: str = ""
+
+    @property
+    def outer(self) -> str:
+        return self.source.text.indent_at(self.source.start(self.function)).decode()
+
+    @property
+    def inner(self) -> str:
+        return body_indent(self.source, self.function).decode()
+
+
+def wrapper_edits(wrapped: Wrapped) -> list[Edit]:
+    """Between the method's header and its body: the method's new body, then the static header.
+
+    Both have the docstring: the method must go on showing it, and the function needs one."""
+    source, function = wrapped.source, wrapped.function
     colon = header_colon(source, function)
-    first = function.body[0]
-    is_one_line = source.text.line_of(colon) == source.text.line_of(source.start(first))
-    at = source.start(first) if is_one_line else source.text.line_end(colon)
-    outer = source.text.indent_at(source.start(function))
-    inner = outer + indent_unit(source)
     docstring = docstring_of(function)
-    lines: list[bytes] = []
-    if docstring is not None:
-        lines.append(inner + source.segment(docstring))
-    body = wrapper_statements(function, callee, needs, results)
-    text = "\n".join(_laid_out(body, inner.decode(), line_length))
-    lines.append(text.encode())
-    lines += [b"", outer + b"@staticmethod", *_header(source, function, name, needs, results, line_length)]
-    joined = b"\n".join(lines) + b"\n"
-    start = at
-    if is_one_line:
-        start = colon + 1
-        joined = b"\n" + joined + inner
-    return Edit(start, at, with_newline(joined, source.text.newline))
+    lines = [wrapped.inner + source.segment(docstring).decode()] if docstring is not None else []
+    lines += [*_laid_out(wrapper_statements(wrapped), wrapped), "", f"{wrapped.outer}@staticmethod", *_header(wrapped)]
+    newline = source.text.newline
+    if is_on_header_line(source, function):
+        text = "\n" + "\n".join(lines) + "\n" + wrapped.inner
+        return [Edit(colon + 1, source.start(function.body[0]), with_newline(text.encode(), newline))]
+    at = source.text.line_end(colon)
+    return [Edit(at, at, with_newline(("\n".join(lines) + "\n").encode(), newline))]
 
 
-def wrapper_statements(
-    function: Function, callee: str, needs: Needs, results: Results
-) -> list[tuple[str, str, list[str]]]:
-    """Each statement as (text before the call, callee, arguments); one without arguments has an empty callee."""
-    arguments = [
-        *forwarded(function),
-        *(f"{each.name}={each.argument(needs.receiver)}" for each in passed(needs, results)),
-    ]
+def wrapper_statements(wrapped: Wrapped) -> list[tuple[str, list[str], str]]:
+    """Each statement as (text up to the arguments, arguments, text behind them)."""
+    function, needs, results = wrapped.function, wrapped.needs, wrapped.results
+    held = Receiver(text=needs.receiver)
+    arguments = forwarded(function)
+    own = [f"{each.name}={each.argument(held)}" for each in passed(needs, results)]
     double_star = [argument for argument in arguments if argument.startswith("**")]
-    arguments = [argument for argument in arguments if argument not in double_star] + double_star
-    awaited = "await " if isinstance(function, ast.AsyncFunctionDef) and not is_generator(function) else ""
+    arguments = [argument for argument in arguments if argument not in double_star] + own + double_star
     targets = [f"{needs.receiver}.{attribute}" for attribute in results.attributes]
-    if is_generator(function):
-        return [("return (yield from " if returns_value(function) else "yield from ", callee, arguments)]
+    callee = wrapped.callee
+    is_async = isinstance(function, ast.AsyncFunctionDef)
+    if is_generator(function) and is_async:
+        return [("async for item in " + callee + "(", arguments, "):"), (f"{_unit(wrapped)}yield item", [], "")]
+    how = "yield from " if is_generator(function) else "await " if is_async else ""
+    gives_back = returns_value(function)
     if targets:
         names = [results.own, *targets] if results.own else targets
-        found = [(f"{', '.join(names)} = {awaited}", callee, arguments)]
-        return [*found, (f"return {results.own}", "", [])] if results.own else found
-    return [(f"return {awaited}" if returns_value(function) else awaited, callee, arguments)]
+        found = [(f"{', '.join(names)} = {how}{callee}(", arguments, ")")]
+        back = f"{needs.receiver}.{results.returned}" if results.returned else results.own
+        return [*found, (f"return {back}", [], "")] if back else found
+    if is_generator(function) and gives_back:
+        return [(f"return (yield from {callee}(", arguments, "))")]
+    return [(f"return {how}{callee}(" if gives_back else f"{how}{callee}(", arguments, ")")]
+
+
+def _unit(wrapped: Wrapped) -> str:
+    return indent_unit(wrapped.source).decode()
 
 
 def forwarded(function: Function) -> list[str]:
@@ -80,67 +106,66 @@ def forwarded(function: Function) -> list[str]:
     return found
 
 
-def _laid_out(statements: list[tuple[str, str, list[str]]], indent: str, line_length: int) -> list[str]:
+def _laid_out(statements: list[tuple[str, list[str], str]], wrapped: Wrapped) -> list[str]:
     lines: list[str] = []
-    unit = indent[: len(indent) // 2] or "    "
-    for before, callee, arguments in statements:
-        if not callee:
-            lines.append(indent + before)
-            continue
-        close = "))" if before.startswith("return (yield") else ")"
-        one = f"{indent}{before}{callee}({', '.join(arguments)}{close}"
-        if len(one) <= line_length or not arguments:
+    indent, unit = wrapped.inner, _unit(wrapped)
+    for before, arguments, behind in statements:
+        one = f"{indent}{before}{', '.join(arguments)}{behind}"
+        if len(one) <= wrapped.line_length or not arguments:
             lines.append(one)
             continue
-        lines += _broken_targets(before, indent, unit, callee, line_length)
-        lines += exploded_lines(arguments, indent + unit, line_length)
-        lines.append(f"{indent}{close}")
+        lines += _broken_targets(before, wrapped)
+        lines += exploded_lines(arguments, indent + unit, wrapped.line_length)
+        lines.append(f"{indent}{behind}")
     return lines
 
 
-def _broken_targets(before: str, indent: str, unit: str, callee: str, line_length: int) -> list[str]:
+def _broken_targets(before: str, wrapped: Wrapped) -> list[str]:
     """`a, self.b = f(`, the targets in brackets of their own when the line would be too long."""
-    line = f"{indent}{before}{callee}("
+    indent, unit = wrapped.inner, _unit(wrapped)
+    line = f"{indent}{before}"
     targets, equals, rest = before.partition(" = ")
-    if len(line) <= line_length or not equals or "," not in targets:
+    if len(line) <= wrapped.line_length or not equals or "," not in targets:
         return [line]
     items = [f"{indent}{unit}{target}," for target in targets.split(", ")]
-    return [f"{indent}(", *items, f"{indent}) = {rest}{callee}("]
+    return [f"{indent}(", *items, f"{indent}) = {rest}"]
 
 
-def _header(
-    source: Source, function: Function, name: str, needs: Needs, results: Results, line_length: int
-) -> list[bytes]:
+def _header(wrapped: Wrapped) -> list[str]:
     """`def name(…):` of the function; no defaults, because the wrapper passes every argument."""
-    items = [_without_default(item) for item in parameter_items(source, function, skip_first=True)]
-    items = with_keywords(items, [each.declared() for each in passed(needs, results)])
-    outer = source.text.indent_at(source.start(function)).decode()
+    source, function = wrapped.source, wrapped.function
+    items = _parameters(wrapped)
     keyword = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
     types = _type_parameters(source, function)
-    end = f" -> {source.segment(function.returns).decode()}:" if function.returns and not results.attributes else ":"
-    one = f"{outer}{keyword} {name}{types}({', '.join(items)}){end}"
-    if len(one) <= line_length:
-        return [one.encode()]
-    unit = indent_unit(source).decode()
-    exploded = exploded_lines(items, outer + unit, line_length)
-    return [
-        f"{outer}{keyword} {name}{types}(".encode(),
-        *(line.encode() for line in exploded),
-        f"{outer}){end}".encode(),
+    end = f" -> {wrapped.result}:" if wrapped.result else ":"
+    one = f"{wrapped.outer}{keyword} {wrapped.name}{types}({', '.join(items)}){end}"
+    if len(one) <= wrapped.line_length and "\n" not in one:
+        return [one]
+    exploded = exploded_lines(items, wrapped.outer + _unit(wrapped), wrapped.line_length)
+    return [f"{wrapped.outer}{keyword} {wrapped.name}{types}(", *exploded, f"{wrapped.outer}){end}"]
+
+
+def _parameters(wrapped: Wrapped) -> list[str]:
+    """The method's own parameters without their defaults, then the new ones."""
+    source, arguments = wrapped.source, wrapped.function.args
+
+    def text(argument: ast.arg) -> str:
+        return source.segment(argument).decode()
+
+    first = 1 if arguments.posonlyargs else 0
+    items = [text(each) for each in arguments.posonlyargs[first:]]
+    items += ["/"] if items else []
+    items += [text(each) for each in arguments.args[1 - first :]]
+    keywords = [
+        *(text(each) for each in arguments.kwonlyargs),
+        *(each.declared() for each in passed(wrapped.needs, wrapped.results)),
     ]
-
-
-def _without_default(item: str) -> str:
-    """`n: int = 3` -> `n: int`. Parsed, because an annotation or a default may hold an `=` of its own."""
-    if item in ("/", "*"):
-        return item
-    arguments = ast.parse(f"def f({item}): pass").body[0]
-    assert isinstance(arguments, ast.FunctionDef)
-    if not (arguments.args.defaults or [each for each in arguments.args.kw_defaults if each]):
-        return item
-    argument = arguments.args.args[0]
-    end = (argument.end_col_offset or 0) - len("def f(")
-    return item.encode()[:end].decode()
+    if arguments.vararg:
+        items.append(f"*{text(arguments.vararg)}")
+    elif keywords:
+        items.append("*")
+    items += keywords
+    return [*items, f"**{text(arguments.kwarg)}"] if arguments.kwarg else items
 
 
 def _type_parameters(source: Source, function: Function) -> str:

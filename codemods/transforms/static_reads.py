@@ -1,0 +1,192 @@
+"""U101 and U102: values that the method read when it got there, and that its caller now reads before the call.
+
+Judges each parameter; what is written is static_writes.py's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.schema.hazards import Hazard, Severity
+from codemods.source.flow import Event, Kind, Place, Risk
+from codemods.source.imports import resolve_dotted
+from codemods.source.modules import modules_of
+from codemods.source.presence import Presence
+from codemods.source.receiver_kinds import NotIn
+from codemods.source.receivers import receiver_type, scope_at
+from codemods.source.usage import UseKind
+from codemods.transforms.parameters import How, Parameter
+from codemods.transforms.static_subject import Subject
+
+_SUSPENDS = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)
+_QUIET = frozenset({"getLogger", "debug", "info", "warning", "error", "exception", "log", "print"})
+
+
+def read_hazards(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
+    """Both hazards of one parameter."""
+    if parameter.how is not How.OWNER and parameter.is_needed:
+        yield from _stale(subject, parameter)
+        if parameter.attribute not in subject.results.attributes or parameter.lookup[0]:
+            yield from _early(subject, parameter)
+
+
+# -- U101
+
+
+def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
+    """Read once at the call; the body read it later, and something in between may have changed it."""
+    attribute = parameter.attribute
+    if parameter.how is How.LAZY or subject.is_method(attribute):
+        return
+    line = parameter.uses[0].node.lineno
+    lazy = f'read it where it was read: lazy = ["{parameter.path}"]'
+    behind = subject.behind(attribute)
+    written = behind - {attribute} & set(subject.needs.written)
+    if written and reads_after_write(subject, attribute, written):
+        names = ", ".join(sorted(written))
+        message = f"{attribute} is made from {names}, which this method writes before it reads {attribute}"
+        yield subject.hazard("U101", Severity.STOP, line, message, "pass the object: owner")
+        return
+    places = subject.flow.risks_before_read(attribute, Risk.CALL)
+    for place in places:
+        called = subject.called(place.node)
+        if called and subject.effects.reach(called).writes & behind:
+            message = f"{called}() changes {attribute}, which is read at line {line} after this call"
+            yield subject.hazard("U101", Severity.STOP, place.line, message, lazy)
+            return
+    kind = subject.accessor(attribute)
+    if kind and not subject.is_pure(attribute) and not _is_first(subject, attribute, places):
+        message = f"{attribute} is {kind}: it runs once, at the call, instead of where the body read it"
+        yield subject.hazard("U101", Severity.PROVE, line, message, lazy)
+        return
+    found = _may_change(subject, attribute, places) or _leaf_may_change(subject, parameter, places)
+    if found is not None:
+        yield subject.hazard("U101", Severity.PROVE, found[0], found[1], lazy)
+
+
+def reads_after_write(subject: Subject, attribute: str, written: set[str] | frozenset[str]) -> bool:
+    """Whether some path leads from a write of one of these to a read of the attribute."""
+    flow = subject.flow
+    writes = [point for point in flow.points if point.kind is Kind.WRITE and point.key in written]
+    reached = flow.forward(((after, 1) for point in writes for after in point.after), lambda _, mask: mask)
+    return any(point.number in reached for point in flow.points if point.kind is Kind.READ and point.key == attribute)
+
+
+def _is_first(subject: Subject, attribute: str, places: list[Place]) -> bool:
+    """Read at one place, once, before anything else happens: the moment stays the same."""
+    reads = [event for event in subject.flow.events if event.kind is Kind.READ and event.key == attribute]
+    once = len(reads) == 1 or subject.is_cached(attribute)
+    return once and not places and not any(event.late or _is_repeated(subject, event) for event in reads)
+
+
+def _is_repeated(subject: Subject, event: Event) -> bool:
+    loops = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    return any(isinstance(above, loops) for above in subject.source.ancestors(event.node))
+
+
+def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[int, str] | None:
+    """A place before a read where code may run that assigns the attribute."""
+    writers = subject.writers(attribute)
+    is_set_outside = any(subject.is_set_outside(each) for each in subject.behind(attribute))
+    if not writers and not is_set_outside:
+        return None
+    line = next(use.node.lineno for use in subject.needs.uses if use.attribute == attribute)
+    who = f"{', '.join(writers[:3])} may change it" if writers else "other code assigns it"
+    for place in places:
+        if _reaches_object(subject, place.node) or (is_set_outside and _runs_our_code(subject, place.node)):
+            return place.line, f"{attribute} is read once, at the call; {who} before line {line} does"
+    return None
+
+
+def _reaches_object(subject: Subject, node: ast.AST) -> bool:
+    """Whether running `node` may come back to this object: a suspension lets others run, an attribute that is called
+    may be a callback, and a method may hand the object on. Nothing else has a way to it but through globals."""
+    if isinstance(node, _SUSPENDS):
+        return True
+    called = subject.called(node)
+    return bool(called) and (called not in subject.effects.own or subject.effects.reach(called).is_open)
+
+
+def _runs_our_code(subject: Subject, node: ast.AST) -> bool:
+    """Whether the call runs code of the tree, or of an object that may be anything."""
+    if not isinstance(node, ast.Call):
+        return False
+    func = node.func
+    if isinstance(func, ast.Attribute) and func.attr in _QUIET:
+        return False
+    scope = scope_at(subject.source, func)
+    home = resolve_dotted(subject.files, subject.source, func, scope)
+    if home is not None:
+        return modules_of(subject.files).path_of(home.module) is not None
+    if isinstance(func, ast.Attribute):
+        return not isinstance(receiver_type(subject.files, subject.source, func.value), NotIn)
+    return False
+
+
+def _leaf_may_change(subject: Subject, parameter: Parameter, places: list[Place]) -> tuple[int, str] | None:
+    """The leaf of a chain belongs to another object, whose assignments are looked for by name."""
+    leaf = parameter.path.rpartition(".")[2]
+    if "." not in parameter.path or not subject.is_set_outside(leaf):
+        return None
+    risky = [place for place in places if not _is_foreign(subject, place.node)]
+    if not risky:
+        return None
+    return risky[0].line, f"{parameter.path} is read once, at the call; other code assigns .{leaf}"
+
+
+def _is_foreign(subject: Subject, node: ast.AST) -> bool:
+    return not (_runs_our_code(subject, node) or _reaches_object(subject, node) or subject.called(node))
+
+
+# -- U102
+
+
+def _early(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
+    """Read on some paths, or after other things; now on all paths and before them."""
+    attribute = parameter.attribute
+    if parameter.how in (How.LAZY, How.OPTIONAL) or subject.is_method(attribute):
+        return
+    line = parameter.uses[0].node.lineno
+    settle = f'lazy = ["{parameter.path}"] reads it only there'
+    if not parameter.lookup[0]:
+        settle += f'; optional = ["{attribute}"] passes None when it is missing'
+    kind = subject.accessor(attribute)
+    on_every_path = attribute in subject.flow.read_on_every_path and attribute not in subject.flow.guarded_reads
+    if kind and not subject.is_pure(attribute) and not on_every_path:
+        message = f"{attribute} is {kind} and was evaluated on some paths only"
+        yield subject.hazard("U102", Severity.PROVE, line, message, settle)
+        return
+    if parameter.lookup[0] and not _may_fail(parameter):
+        return
+    there = subject.presence(attribute)
+    if there is not Presence.SURE:
+        yield from _missing(subject, parameter, there, settle, on_every_path=on_every_path)
+    elif on_every_path:
+        return
+    elif "." in parameter.path:
+        message = f"{parameter.path} was read on some paths only; {attribute} may be None on the others"
+        yield subject.hazard("U102", Severity.PROVE, line, message, settle)
+    elif subject.hook("__getattribute__"):
+        message = f"{attribute} was read on some paths only, and {subject.hook('__getattribute__')} runs for every read"
+        yield subject.hazard("U102", Severity.PROVE, line, message, settle)
+
+
+def _may_fail(parameter: Parameter) -> bool:
+    """`getattr(self, "x")` without a default is a read like any other."""
+    call = parameter.uses[0].node
+    return isinstance(call, ast.Call) and parameter.lookup[0].startswith("getattr") and len(call.args) == 2
+
+
+def _missing(
+    subject: Subject, parameter: Parameter, there: Presence, settle: str, *, on_every_path: bool
+) -> Iterator[Hazard]:
+    attribute = parameter.attribute
+    reads = [use for use in parameter.uses if use.kind is not UseKind.ANNOTATION]
+    line = reads[0].node.lineno
+    if not on_every_path:
+        severity = Severity.STOP if there is Presence.UNSURE else Severity.PROVE
+        message = f"{attribute} is read on some paths only and may not exist yet when the method is called"
+        yield subject.hazard("U102", severity, line, message, settle)
+    elif there is Presence.UNSURE and subject.flow.risks_before_read(attribute, Risk.CALL):
+        message = f"{attribute} may not exist yet: that error would now come before what the method does first"
+        yield subject.hazard("U102", Severity.PROVE, line, message, settle)
