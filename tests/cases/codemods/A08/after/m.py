@@ -1,0 +1,1 @@
+from pack import Pack  # noqa: F401

@@ -1,0 +1,2 @@
+from m import A
+print(A().run())

@@ -1,0 +1,5 @@
+from m import T
+
+
+def first[S](other: T, *, items: list[S]) -> S:
+    return items[0]

@@ -1,0 +1,7 @@
+class A:
+    def __init__(self):
+        self.n = 1
+
+    @staticmethod
+    def later(*, n):
+        return lambda: n()
