@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 
 from codemods.source.flow_expressions import ExpressionFlow
-from codemods.source.flow_points import Kind, Risk
+from codemods.source.flow_points import Kind, Point, Risk
 
 
 class PatternFlow(ExpressionFlow):
