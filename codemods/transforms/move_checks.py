@@ -180,21 +180,28 @@ def pickle_hazards(files: FileSet, located: Located, module: str, *, is_kept: bo
     if not isinstance(node, DEFINITIONS):
         return []
     is_class = isinstance(node, ast.ClassDef)
-    if not is_class and not _is_pickled_somewhere(files, located.ref.name):
+    is_pickled = _is_pickled_somewhere(files, located.ref.name, is_class=is_class)
+    if not is_class and (located.owner is not None or not is_pickled):
         return []
     old = f"{modules_of(files).module_of(located.path)}.{located.ref.qualname}"
     stays = "still finds it" if is_kept else "finds nothing any more"
     message = f"__module__ and __qualname__ say {module}.{located.ref.name} now; what was pickled as {old} {stays}"
-    severity = Severity.NOTE if is_kept or not _is_pickled_somewhere(files, located.ref.name) else Severity.PROVE
+    severity = Severity.NOTE if is_kept or not is_pickled else Severity.PROVE
     settle = "accept U110" if is_kept else "keep the old path importable: reexport = true"
     line = node.lineno
     return [Hazard(code="U110", severity=severity, path=located.path, line=line, message=message, settle=settle)]
 
 
-def _is_pickled_somewhere(files: FileSet, name: str) -> bool:
-    """Whether a file that names it also pickles, or hands things to other processes."""
-    words = ("pickle", "multiprocessing", "ProcessPoolExecutor", "shelve", "joblib", "dill", "cloudpickle", "torch")
-    return any(mentioning(files, name, word) for word in words)
+def _is_pickled_somewhere(files: FileSet, name: str, *, is_class: bool) -> bool:
+    """Whether a file that names it also pickles or hands things to other processes; of a function: and passes it on
+    uncalled, because a call never pickles the function itself."""
+    words = ("pickle", "multiprocessing", "ProcessPoolExecutor", "shelve", "joblib", "dill", "cloudpickle")
+    found = {path for word in (*words, "torch") for path in mentioning(files, name, word)}
+    if is_class:
+        return bool(found)
+    passed = re.compile(rb"[(,=]\s*(?:\w+\.)*" + re.escape(name.encode()) + rb"\s*[,)]")
+    called = {path for word in words for path in mentioning(files, name, word)}
+    return any(passed.search(files.read(path)) for path in called)
 
 
 def type_comment_hazards(source: Source, target: Source, piece: Piece) -> list[Hazard]:
