@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from codemods.schema.hazards import Refusal
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
+from codemods.transforms.inline_brackets import is_whole
 
 _PIECES = (ast.Starred, ast.Slice, ast.FormattedValue)  # expressions to `ast`, no values by themselves
 
@@ -75,10 +76,12 @@ def find_block(source: Source, function: Function, first: str, last: str) -> Par
 
 def find_expression(source: Source, function: Function, text: str, within: str) -> Part | Refusal:
     """The one expression with this text. within: the beginning of the statement it stands in, "" for any."""
-    wanted = _words(text)
+    wanted = {_words(text)}
+    if is_whole(text.strip().encode()):
+        wanted.add(_words(text.strip()[1:-1]))
     found: dict[int, ast.expr] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.expr) and wanted in _spellings(source, node) and _is_value(source, node):
+        if isinstance(node, ast.expr) and wanted & _spellings(source, node) and _is_value(source, node):
             found.setdefault(source.start(node), node)
     if within:
         found = {at: node for at, node in found.items() if _stands_in(source, function, node, within)}
