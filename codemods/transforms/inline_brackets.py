@@ -4,18 +4,55 @@ from __future__ import annotations
 
 import ast
 
-_ATOMS = (
-    ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp,
-    ast.DictComp, ast.JoinedStr,
+_OR, _AND, _COMPARE, _BIT_OR, _UNARY, _POWER, _ATOM = 3, 4, 6, 7, 13, 14, 16
+_BINARY: dict[type[ast.operator], int] = {
+    ast.BitOr: _BIT_OR, ast.BitXor: 8, ast.BitAnd: 9, ast.LShift: 10, ast.RShift: 10, ast.Add: 11, ast.Sub: 11,
+    ast.Mult: 12, ast.MatMult: 12, ast.Div: 12, ast.FloorDiv: 12, ast.Mod: 12, ast.Pow: _POWER,
+}  # fmt: skip
+_STATEMENTS = (
+    ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.If, ast.While, ast.Assert, ast.For, ast.Raise,
+    ast.Delete,
 )  # fmt: skip
+_DISPLAYS = (ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NEVER_BARE = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Starred)
 
 
-def is_atom(node: ast.expr) -> bool:
-    """Whether nothing around it can tear the expression apart."""
-    if isinstance(node, ast.Constant):
-        return not isinstance(node.value, (int, float, complex)) or isinstance(node.value, bool)
-    return isinstance(node, _ATOMS)
+def strength(node: ast.expr) -> int:
+    """How tightly an expression holds together: 0 for `x := 1`, the most for names, calls and displays."""
+    if isinstance(node, ast.BinOp):
+        return _BINARY[type(node.op)]
+    if isinstance(node, ast.BoolOp):
+        return _OR if isinstance(node.op, ast.Or) else _AND
+    if isinstance(node, ast.UnaryOp):
+        return 5 if isinstance(node.op, ast.Not) else _UNARY
+    kinds = {ast.Lambda: 1, ast.IfExp: 2, ast.Compare: _COMPARE, ast.Await: 15, ast.Tuple: 0}
+    return 0 if isinstance(node, _NEVER_BARE) else kinds.get(type(node), _ATOM)
+
+
+def required(above: ast.AST, place: ast.AST) -> int:
+    """How tightly an expression must hold together to stand bare in the place of `place`, a child of `above`."""
+    if isinstance(above, ast.BinOp):
+        own = _BINARY[type(above.op)]
+        if isinstance(above.op, ast.Pow):
+            return own + 1 if place is above.left else _UNARY
+        return own if place is above.left else own + 1
+    if isinstance(above, ast.BoolOp):
+        return strength(above) + 1
+    if isinstance(above, ast.Compare):
+        return _BIT_OR
+    if isinstance(above, ast.UnaryOp):
+        return _UNARY  # `not (a in b)`: brackets that readers want
+    if isinstance(above, ast.IfExp):
+        return 1 if place is above.orelse else _OR
+    if isinstance(above, (ast.comprehension, ast.withitem)):
+        return _OR
+    if isinstance(above, ast.Starred):
+        return _BIT_OR
+    if isinstance(above, (ast.Call, ast.Subscript)):
+        is_head = place is (above.func if isinstance(above, ast.Call) else above.value)
+        return _ATOM if is_head else 1
+    takes_any = (ast.Lambda, ast.keyword, ast.Tuple, *_DISPLAYS, *_STATEMENTS)
+    return 1 if isinstance(above, takes_any) else _ATOM
 
 
 def needs_brackets(node: ast.expr, text: bytes, above: ast.AST, place: ast.AST) -> bool:
@@ -24,43 +61,20 @@ def needs_brackets(node: ast.expr, text: bytes, above: ast.AST, place: ast.AST) 
         return False
     if isinstance(above, ast.FormattedValue):
         return isinstance(node, _NEVER_BARE) or any(mark in text for mark in b"{}:!=")
-    if is_atom(node):
-        return not _stands_alone(text) and not is_enclosed(above, place)
-    if isinstance(node, ast.Constant):  # a number
-        return isinstance(above, ast.Attribute)
-    if isinstance(node, _NEVER_BARE):
+    if isinstance(node, ast.Constant) and isinstance(above, ast.Attribute):
+        return isinstance(node.value, (int, float, complex)) and not isinstance(node.value, bool)
+    if isinstance(node, ast.Tuple):
+        return not isinstance(above, (ast.Assign, ast.Return, ast.Expr, ast.Subscript))
+    if strength(node) < required(above, place):
         return True
-    if not is_free(above, place):
-        return True
-    if isinstance(node, ast.Tuple) and not isinstance(above, (ast.Assign, ast.Return, ast.Expr, ast.Subscript)):
-        return True
-    return not _stands_alone(text) and not is_enclosed(above, place)
+    return not _stands_alone(text) and not _is_enclosed(above, place)
 
 
-def is_free(above: ast.AST, place: ast.AST) -> bool:
-    """Whether the place takes any expression without brackets."""
-    if isinstance(above, ast.Call):
-        return place is not above.func
-    if isinstance(above, ast.Subscript):
-        return place is above.slice
-    if isinstance(above, ast.Lambda):
-        return place is above.body
-    if isinstance(above, ast.comprehension):
-        return False
-    kinds = (
-        ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.keyword, ast.Expr, ast.Assign, ast.AnnAssign,
-        ast.AugAssign, ast.Return, ast.If, ast.While, ast.Assert, ast.List, ast.Set, ast.Dict, ast.Tuple, ast.For,
-        ast.Raise, ast.Delete,
-    )  # fmt: skip
-    return isinstance(above, kinds)
-
-
-def is_enclosed(above: ast.AST, place: ast.AST) -> bool:
+def _is_enclosed(above: ast.AST, place: ast.AST) -> bool:
     """Whether the place is inside brackets of the construct around it, where lines may break anywhere."""
     if isinstance(above, ast.Call):
         return place is not above.func
-    displays = (ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    return isinstance(above, (ast.keyword, *displays)) or (isinstance(above, ast.Subscript) and place is above.slice)
+    return isinstance(above, (ast.keyword, *_DISPLAYS)) or (isinstance(above, ast.Subscript) and place is above.slice)
 
 
 def is_whole(text: bytes) -> bool:

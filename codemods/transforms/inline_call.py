@@ -131,10 +131,11 @@ def _slots(source: Source, call: ast.Call) -> list[tuple[ast.expr, tuple[int, in
     """The text of each argument with the brackets that it stands in; without the keyword."""
     nodes: list[ast.expr] = sorted([*call.args, *(each.value for each in call.keywords)], key=source.start)
     brackets = argument_brackets(source, call)
-    return [(node, _widened(source, node, brackets.open, brackets.close)) for node in nodes]
+    return [(node, widened(source, node, brackets.open, brackets.close)) for node in nodes]
 
 
-def _widened(source: Source, node: ast.expr, opened: int, closed: int) -> tuple[int, int]:
+def widened(source: Source, node: ast.expr, opened: int, closed: int) -> tuple[int, int]:
+    """An expression with the brackets it stands in, inside opened:closed."""
     start, end = source.start(node), source.end(node)
     while start > opened:  # a lone generator has the call's own brackets
         before = len(source.body[:start].rstrip()) - 1

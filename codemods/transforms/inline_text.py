@@ -15,8 +15,9 @@ from codemods.source.parse import Source
 from codemods.source.splice import Edit, apply_edits, frozen_spans
 from codemods.transforms.inline_body import Forwarder
 from codemods.transforms.inline_brackets import needs_brackets
-from codemods.transforms.inline_call import Argument, Bound
+from codemods.transforms.inline_call import Argument, Bound, widened
 from codemods.transforms.inline_expected import substituted
+from codemods.transforms.inline_place import Place
 from codemods.transforms.layout import argument_brackets, arguments_edit, exploded_lines, indent_unit
 
 
@@ -50,6 +51,7 @@ class Rendering:
         self.forwarder, self.source, self.call, self.bound = forwarder, source, call, bound
         self.done, self.names, self.line_length = done, names, line_length
         self.body = forwarder.source
+        self.place = Place(source, call, line_length)
 
     def inlined(self) -> Inlined:
         for edits in (self._in_place(), None):
@@ -153,7 +155,8 @@ class Rendering:
         edits = arguments_edit(self.source, self.call, extra, callee.decode(), self.line_length)
         for word, each in wanted[:num_given]:
             edits.extend(self._keyword(word, each))
-        if not self._fits(edits):
+        is_one_line = self.call.lineno == self.call.end_lineno
+        if is_one_line and not self.place.fits(edits):
             return None
         return edits
 
@@ -194,60 +197,32 @@ class Rendering:
             return [Edit(start, start + len(each.keyword.encode()), word.encode())]
         return [Edit(start, each.start, b"")]
 
-    def _fits(self, edits: list[Edit]) -> bool:
-        """Whether a call on one line stays within the line."""
-        text = self.source.text
-        start, end = text.line_start(self.source.start(self.call)), text.line_end(self.source.end(self.call) - 1)
-        if self.call.lineno != self.call.end_lineno:
-            return True
-        line = apply_edits(self.source.body[start:end], [Edit(e.start - start, e.end - start, e.text) for e in edits])
-        old = self.source.body[start:end]
-        longest = max(len(each.decode("utf-8", "replace").rstrip()) for each in line.splitlines() or [b""])
-        return longest <= max(self.line_length, len(old.decode("utf-8", "replace").rstrip()))
-
     # -- the body's layout
 
     def _anew(self) -> list[Edit]:
         expression = self.forwarder.expression
-        start, end = self.body.start(expression), self.body.end(expression)
+        start, end = self._span(expression)
         text = self._shifted(start, end)
-        if isinstance(expression, ast.Call) and self._is_one_line(expression) and not self._stays_in_line(text):
-            text = self._exploded(expression)
-        elif self._is_one_line(expression) and b"\n" not in text and not self._stays_in_line(text):
-            return [self._on_its_own_line(text)]
+        is_one_line = b"\n" not in self.body.body[start:end]
         value: ast.expr = expression
         if isinstance(expression, ast.Name) and self.bound.of(expression.id):
             value = self.bound.of(expression.id)[0].node
-        if needs_brackets(value, text, self.source.parents[self.call], self.call):
-            text = b"(" + text + b")"
-        return [Edit(self.source.start(self.call), self.source.end(self.call), text)]
+        needs = needs_brackets(value, text, self.place.above, self.call)
+        whole = self.place.whole(b"(" + text + b")" if needs else text)
+        if not is_one_line or (self.place.fits(whole) and not self.place.has_trailing_comma):
+            return whole
+        around = self.place.broken_around(text) if not self.place.has_trailing_comma else None
+        if isinstance(expression, ast.Call):
+            is_better = around is not None and isinstance(self.place.above, ast.Call)
+            return around if is_better and around is not None else self.place.whole(self._exploded(expression))
+        return around if around is not None else whole
 
-    def _on_its_own_line(self, text: bytes) -> Edit:
-        """An expression that makes its line too long stands in brackets, where that helps and nothing else is there."""
-        start, end = self.source.start(self.call), self.source.end(self.call)
-        above = self.source.parents[self.call]
-        indent = self.source.text.indent_at(start)
-        inner = indent + indent_unit(self.source) + text
-        is_alone = (
-            isinstance(above, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) and above.value is self.call
-        )
-        if is_alone and len(inner.decode("utf-8", "replace")) <= self.line_length:
-            newline = self.source.text.newline
-            return Edit(start, end, b"(" + newline + inner + newline + indent + b")")
-        needs = needs_brackets(self.forwarder.expression, text, above, self.call)
-        return Edit(start, end, b"(" + text + b")" if needs else text)
-
-    def _is_one_line(self, expression: ast.expr) -> bool:
-        return expression.lineno == expression.end_lineno
-
-    def _stays_in_line(self, text: bytes) -> bool:
-        if b"\n" in text:
-            return False
-        brackets = argument_brackets(self.source, self.call)
-        first = self.source.body[brackets.open + 1 : brackets.close].lstrip(b" \t")[:1]
-        if first in (b"\n", b"\r"):  # one argument a line, and it is going to stay that way
-            return False
-        return self._fits([Edit(self.source.start(self.call), self.source.end(self.call), text)])
+    def _span(self, expression: ast.expr) -> tuple[int, int]:
+        """The expression, with the brackets in which it goes over several lines."""
+        statement = self.forwarder.statement
+        start, end = widened(self.body, expression, self.body.start(statement), self.body.end(statement))
+        is_broken = b"\n" in self.body.segment(expression) and not isinstance(expression, ast.Call)
+        return (start, end) if is_broken else (self.body.start(expression), self.body.end(expression))
 
     def _exploded(self, expression: ast.Call) -> bytes:
         """The body's call with one argument a line."""
@@ -259,15 +234,17 @@ class Rendering:
         callee = self._callee(expression)
         if not items:
             return callee + b"()"
-        indent = self.source.text.indent_at(self.source.start(self.call)).decode()
-        lines = exploded_lines(items, indent + indent_unit(self.source).decode(), self.line_length)
+        indent = self.place.indent.decode()
+        inner = indent + indent_unit(self.source).decode()
+        is_spread = self.place.has_trailing_comma
+        lines = [f"{inner}{item}," for item in items] if is_spread else exploded_lines(items, inner, self.line_length)
         newline = self.source.text.newline.decode()
         return (callee.decode() + "(" + newline + newline.join(lines) + newline + indent + ")").encode()
 
     def _shifted(self, start: int, end: int) -> bytes:
         """Body text with its substitutions, its own lines at the indentation of the call."""
         old = self.body.text.indent_at(self.body.start(self.forwarder.statement))
-        new = self.source.text.indent_at(self.source.start(self.call))
+        new = self.place.indent
         frozen = frozen_spans(self.body, start, end)
         newline = self.source.text.newline
         edits = self.substitutions(start, end)
@@ -296,7 +273,9 @@ class Rendering:
         return any(isinstance(each, ast.Constant) and "#" in str(each.value) for each in inside)
 
     def _result(self, edits: list[Edit]) -> bytes:
-        start, end = self.source.start(self.call), self.source.end(self.call)
+        """The new text of the call; where the call around it is broken as well, of what stands between its brackets."""
+        start = min(self.place.start, *(edit.start for edit in edits)) if edits else self.place.start
+        end = max(self.place.end, *(edit.end for edit in edits)) if edits else self.place.end
         whole = [*edits, *(edit for edit in self.done if not covered(edit, edits))]
         inside = [Edit(e.start - start, e.end - start, e.text) for e in whole if start <= e.start and e.end <= end]
         return apply_edits(self.source.body[start:end], inside)

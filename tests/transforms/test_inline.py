@@ -103,7 +103,7 @@ class C:
     def go(self, a, b):
         y = self.k + a * 2
         y = (self.k + (a + b) * 2) * 3, -(self.k + a * 2), f(self.k + b.c * 2), [self.k + (lambda: 1) * 2]
-        return self.k + (a + b) * 2, not (self.k + (-1) * 2), (self.k + f(a) * 2)[0]
+        return self.k + (a + b) * 2, not (self.k + -1 * 2), (self.k + f(a) * 2)[0]
 
 
 def f(x):
@@ -524,6 +524,109 @@ class C:
             "SomeQuiteLongNameForConditionalGeneration" in config.architectures
         )
         return "SomeQuiteLongNameForConditionalGeneration" in config
+""",
+    ),
+    "brackets by how tightly things hold": (
+        "m:f",
+        """\
+# file: m.py
+def f(x):
+    return x - 1
+
+
+def go(a, b):
+    y = (
+        f(a) if f(b) else f(a)
+    )
+    return [f(a) for _ in f(b)], f(a) and f(b), f(a) - f(b), f(a) < f(b), not f(a), f(a) ** 2, f(a or b), f(a)(b)
+""",
+        """\
+# file: m.py
+def go(a, b):
+    y = (
+        a - 1 if b - 1 else a - 1
+    )
+    return [a - 1 for _ in b - 1], a - 1 and b - 1, a - 1 - (b - 1), a - 1 < b - 1, not (a - 1), (a - 1) ** 2, (a or b) - 1, (a - 1)(b)
+""",
+    ),
+    "a body in brackets over several lines": (
+        "m:C.is_ready",
+        """\
+# file: m.py
+class C:
+    def is_ready(self, batch):
+        return (
+            self.on
+            # not yet
+            and batch.size
+        )
+
+    def go(self, batch):
+        if not self.is_ready(batch) or f(self.is_ready(batch)):
+            return self.is_ready(batch)
+
+
+def f(x):
+    return x
+""",
+        """\
+# file: m.py
+class C:
+    def go(self, batch):
+        if not (
+            self.on
+            # not yet
+            and batch.size
+        ) or f((
+            self.on
+            # not yet
+            and batch.size
+        )):
+            return (
+                self.on
+                # not yet
+                and batch.size
+            )
+
+
+def f(x):
+    return x
+""",
+    ),
+    "layouts of calls that no longer need their lines, or more": (
+        "m:clamp",
+        """\
+# file: m.py
+def clamp(lens, top):
+    return lens.clamp(max=top)
+
+
+def go(self, lens, messages, request):
+    short = clamp(
+        lens, top=self.dsa_index_topk_of_this_layer
+    )
+    each = clamp(
+        lens,
+        top=self.top,
+    )
+    messages.append(clamp(request.some_quite_long_name_of_an_attribute, request.an_even))
+    messages.append(clamp(request.some_quite_long_name_of_an_attribute, request.an_even_longer))
+    return short, each
+""",
+        """\
+# file: m.py
+def go(self, lens, messages, request):
+    short = lens.clamp(max=self.dsa_index_topk_of_this_layer)
+    each = lens.clamp(
+        max=self.top,
+    )
+    messages.append(
+        request.some_quite_long_name_of_an_attribute.clamp(max=request.an_even)
+    )
+    messages.append(
+        request.some_quite_long_name_of_an_attribute.clamp(max=request.an_even_longer)
+    )
+    return short, each
 """,
     ),
     "a mixin's call": (
@@ -1205,9 +1308,7 @@ def go():
     after = """\
 # file: m.py
 def go():
-    return g(1 + 1), g(
-        2 + 1
-    )
+    return g(1 + 1), g(2 + 1)
 """
     planned = check(TRANSFORM, InlineMethod(method="m:f"), before, after)
     told = [each.text for each in planned.findings if each.topic == "comments"]
