@@ -4,6 +4,7 @@ What a string means and what it becomes is repath_strings.py's; here is only whi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -17,6 +18,7 @@ from codemods.transforms.move_needs import Block
 from codemods.transforms.repath_strings import Repath, repath, repath_reads
 
 Mode = Literal["rewrite", "keep"]
+_QUOTED = re.compile(rb"['\"]([\w.]+)['\"]")
 _PATCHERS = ("patch", "setattr", "delattr", "mocker")
 
 
@@ -36,22 +38,29 @@ def repathed(
         found = repath(files, (old_module, piece.ref.qualname), (module, piece.name), mode=mode, before=before)
         files = found.applied(files)
         results.append(found)
-    if _is_patched(before, old_module):
-        for home, names in reads.items():
-            found = repath_reads(files, old_module, names, home, mode=mode, before=before)
+    quoted = _quoted_words(before, old_module)
+    for home, names in reads.items():
+        wanted = {name: text for name, text in names.items() if name.encode() in quoted}
+        if wanted:
+            found = repath_reads(files, old_module, wanted, home, mode=mode, before=before)
             files = found.applied(files)
             results.append(found)
     return files, results
 
 
-def _is_patched(files: FileSet, module: str) -> bool:
-    """Whether any file could patch a name in the module."""
+def _quoted_words(files: FileSet, module: str) -> set[bytes]:
+    """Words in quotes in the files that could patch a name of the module."""
     leaf = module.rpartition(".")[2]
-    return any(mentioning(files, leaf, word) for word in _PATCHERS)
+    paths = {path for word in _PATCHERS for path in mentioning(files, leaf, word)}
+    return {word for path in paths for text in _QUOTED.findall(files.read(path)) for word in text.split(b".")}
 
 
 def logger_hazards(files: FileSet, old_module: str, module: str) -> list[Hazard]:
     """Code and settings that name the old module's logger, from which the moved code's records no longer come."""
+    literal = re.compile(rb"['\"]" + re.escape(old_module.encode()) + rb"['\"]")
+    paths = mentioning(files, old_module.rpartition(".")[2])
+    if not any(literal.search(files.read(path)) for path in paths):
+        return []
     found = []
     for each in mentions(files, old_module, ""):
         if each.kind == "logger":

@@ -56,7 +56,10 @@ def _parsed(after: FileSet, path: str) -> Source:
 
 def unresolved(source: Source) -> Counter[str]:
     """Names that are read and that nothing binds."""
-    return Counter(occurrence.name for occurrence in _unbound(source))
+    kept = source.notes.get("unresolved")
+    if not isinstance(kept, Counter):
+        kept = source.notes["unresolved"] = Counter(occurrence.name for occurrence in _unbound(source))
+    return kept
 
 
 def _unbound(source: Source) -> Iterator[Occurrence]:
@@ -65,7 +68,7 @@ def _unbound(source: Source) -> Iterator[Occurrence]:
         is_read = occurrence.role is Role.LOAD and occurrence.name not in BUILTINS
         if not is_read or _is_text(occurrence.node):
             continue
-        is_early = scopes.resolve(occurrence) is None and occurrence.scope.kind is ScopeKind.CLASS
+        is_early = occurrence.scope.kind is ScopeKind.CLASS and scopes.resolve(occurrence) is None
         if is_unresolved(occurrence.scope, occurrence.name) or (is_early and not scopes.module.has_star_import):
             yield occurrence
 
