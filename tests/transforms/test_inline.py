@@ -538,7 +538,8 @@ def go(a, b):
     y = (
         f(a) if f(b) else f(a)
     )
-    return [f(a) for _ in f(b)], f(a) and f(b), f(a) - f(b), f(a) < f(b), not f(a), f(a) ** 2, f(a or b), f(a)(b)
+    z = [f(a) for _ in f(b)], f(a) and f(b), f(a) - f(b), f(a) < f(b)
+    return y, z, not f(a), f(a) ** 2, f(a or b), f(a)(b)
 """,
         """\
 # file: m.py
@@ -546,7 +547,8 @@ def go(a, b):
     y = (
         a - 1 if b - 1 else a - 1
     )
-    return [a - 1 for _ in b - 1], a - 1 and b - 1, a - 1 - (b - 1), a - 1 < b - 1, not (a - 1), (a - 1) ** 2, (a or b) - 1, (a - 1)(b)
+    z = [a - 1 for _ in b - 1], a - 1 and b - 1, a - 1 - (b - 1), a - 1 < b - 1
+    return y, z, not (a - 1), (a - 1) ** 2, (a or b) - 1, (a - 1)(b)
 """,
     ),
     "a body in brackets over several lines": (
