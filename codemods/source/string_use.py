@@ -11,7 +11,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from codemods.source.binder import table
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Source
+from codemods.source.scopes import Scope, ScopeTable, lookup
 
 Kind = Literal[
     "patch-target",
@@ -76,7 +78,40 @@ def use_of(source: Source, node: ast.expr) -> Use:
         return _as_key(above.value)
     if isinstance(above, ast.Compare):
         return _compared(source, above)
+    if isinstance(above, ast.Assign) and above.value is node:
+        through = _through_name(source, above)
+        if through is not None:
+            return through
     return _in_list(source, node, above)
+
+
+def _through_name(source: Source, assignment: ast.Assign) -> Use | None:
+    """`target = "pkg.mod.f"` whose name is only passed on: the text is for whatever all those calls take it for."""
+    uses = [_as_argument(call, index) for call, index in calls_through(source, assignment)]
+    is_one = len({(use.kind, use.reads) for use in uses}) == 1
+    return uses[0] if is_one else None
+
+
+def calls_through(source: Source, assignment: ast.Assign) -> list[tuple[ast.Call, int]]:
+    """The calls that a name is passed to, with its position, when it is passed on everywhere it is read; else none."""
+    target = assignment.targets[0]
+    if len(assignment.targets) > 1 or not isinstance(target, ast.Name):
+        return []
+    scopes = table(source)
+    home = lookup(_scope_of(scopes, target), target.id)
+    found: list[tuple[ast.Call, int]] = []
+    for each in scopes.named(target.id):
+        if scopes.resolve(each) is not home or each.node is target:
+            continue
+        call = source.parents.get(each.node)
+        if not isinstance(each.node, ast.Name) or not isinstance(call, ast.Call) or each.node not in call.args:
+            return []
+        found.append((call, call.args.index(each.node)))
+    return found
+
+
+def _scope_of(scopes: ScopeTable, target: ast.Name) -> Scope:
+    return next(each.scope for each in scopes.named(target.id) if each.node is target)
 
 
 def callee(call: ast.Call) -> list[str]:

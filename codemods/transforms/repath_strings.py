@@ -19,7 +19,7 @@ from codemods.source.files import FileSet
 from codemods.source.index import mentioning
 from codemods.source.parse import Source, load
 from codemods.source.splice import Edit
-from codemods.source.string_use import callee
+from codemods.source.string_use import callee, calls_through
 from codemods.source.strings import StringMention, mentions, mentions_through
 from codemods.transforms.rename_report import Edits, hazard, shortened
 from codemods.transforms.rename_strings import left_behind
@@ -225,17 +225,18 @@ class _Work:
         """Whether what replaces a method expects the object first, which a function in its place would not get."""
         if each.kind not in _PATCHES or not reach.owner or each.rest:
             return False
-        source = load(self.files, each.path)
-        call = _call_at(source, each.start)
-        if call is None:
-            return True
-        is_path = bool(each.holder)
-        given = call.args[1 if is_path else 2 :]
-        named = {keyword.arg: keyword.value for keyword in call.keywords}
-        given += [named[name] for name in ("new", "side_effect", "value", "wraps", "new_callable") if name in named]
-        autospec = named.get("autospec")
-        is_spec = autospec is not None and not (isinstance(autospec, ast.Constant) and not autospec.value)
-        return is_spec or any(not _is_plain(value) for value in given)
+        calls = _calls_at(load(self.files, each.path), each.start)
+        return not calls or any(_gives_method(call, 1 if each.holder else 2) for call in calls)
+
+
+def _gives_method(call: ast.Call, first: int) -> bool:
+    """Whether a patching call, from its argument `first` on, gives something made to be called with the object."""
+    given = call.args[first:]
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    given += [named[name] for name in ("new", "side_effect", "value", "wraps", "new_callable") if name in named]
+    autospec = named.get("autospec")
+    is_spec = autospec is not None and not (isinstance(autospec, ast.Constant) and not autospec.value)
+    return is_spec or any(not _is_plain(value) for value in given)
 
 
 def _is_plain(node: ast.expr) -> bool:
@@ -243,6 +244,19 @@ def _is_plain(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return callee(node)[-1:] in (["Mock"], ["MagicMock"], ["AsyncMock"], ["PropertyMock"])
     return isinstance(node, ast.Constant)
+
+
+def _calls_at(source: Source, offset: int) -> list[ast.Call]:
+    """The call that takes the string at the offset, or those that take the name it is assigned to."""
+    call = _call_at(source, offset)
+    if call is not None:
+        return [call]
+    assigned = [
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Assign) and source.start(node.value) <= offset < source.end(node.value)
+    ]
+    return [call for node in assigned for call, _ in calls_through(source, node)]
 
 
 def _call_at(source: Source, offset: int) -> ast.Call | None:
