@@ -12,6 +12,7 @@ from msgspec import Struct
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.schema.result import Finding
 from codemods.source.binder import table
+from codemods.source.kept_text import keep_printed
 from codemods.source.members import MemberKind
 from codemods.source.scopes import lookup
 from codemods.source.splice import Edit, MixedIndent, apply_edits
@@ -26,6 +27,7 @@ from codemods.transforms.block_place import Spot, insertion, name_problems, spot
 from codemods.transforms.block_self import SelfReads, self_reads
 from codemods.transforms.block_text import Cut, Header, body_text, header_lines, lines_text
 from codemods.transforms.layout import indent_unit
+from codemods.transforms.static_body import unkept
 
 
 class Want(Struct, frozen=True, kw_only=True):
@@ -39,7 +41,9 @@ class Want(Struct, frozen=True, kw_only=True):
 
 
 class Extraction(Struct, frozen=True, kw_only=True, eq=False):
-    """A new function and its call. parameters: (name, annotation, argument), in order."""
+    """A new function and its call. parameters: (name, annotation, argument), in order.
+
+    edits: inside the part, which moves. calls: the call in its place, and what keeps a printed text around it."""
 
     part: Part
     spot: Spot
@@ -47,7 +51,7 @@ class Extraction(Struct, frozen=True, kw_only=True, eq=False):
     prologue: tuple[str, ...]
     results: tuple[str, ...]
     edits: tuple[Edit, ...]
-    call: Edit
+    calls: tuple[Edit, ...]
     parameters: tuple[tuple[str, str, str], ...]
     hazards: tuple[Hazard, ...] = ()
 
@@ -94,6 +98,9 @@ def extraction_of(host: Host, part: Part, want: Want) -> Extraction | Rejected:
     call = call_edit(
         host, part, ending, _callee(host, want), arguments, prefix=prefix, results=crossing.results, types=left.texts
     )
+    kept = keep_printed(host.source, [(call.start, call.end)] if part.expression is not None else [])
+    if kept.unkept:
+        return Rejected(refusals=(unkept(host.source, kept.unkept[0]),), hazards=tuple(hazards))
     prologue = (f"global {', '.join(crossing.global_names)}",) if crossing.global_names else ()
     return Extraction(
         part=part,
@@ -102,7 +109,7 @@ def extraction_of(host: Host, part: Part, want: Want) -> Extraction | Rejected:
         prologue=prologue,
         results=crossing.results,
         edits=(*own.edits, *left.edits, *want.edits),
-        call=call,
+        calls=(call, *kept.edits),
         parameters=tuple(parameters),
         hazards=tuple(dict.fromkeys(hazards)),
     )
@@ -167,7 +174,7 @@ def _parameters(
     for name in crossing.parameters:
         if name not in want.bare:
             text = annotation_of(host, name, spot.offset, in_class=in_class) if want.annotate else ""
-            is_read = name in host.region(part).inputs
+            is_read = name in host.region(part).inputs or name not in crossing.results
             found.append((first_use.get(name, part.end) if is_read else part.end, (name, text, name)))
     for each in own.parameters:
         at = host.source.start(each.uses[0].node)
@@ -211,7 +218,7 @@ def write(host: Host, extractions: Sequence[Extraction], extra: Sequence[Edit] =
         ]
     except MixedIndent as error:
         return host.refusal("mixed-indent", host.function, error.message, error.fix)
-    edits = [each.call for each in extractions]
+    edits = [edit for each in extractions for edit in each.calls]
     texts: dict[tuple[int, bool], list[bytes]] = {}
     for each, body in zip(extractions, bodies, strict=True):
         texts.setdefault((each.spot.offset, each.spot.is_above), []).append(_definition(host, each, body, unit))

@@ -238,18 +238,19 @@ def _with_comments_above(source: Source, start: int, indent: bytes, lowest: int)
 
 
 def _with_comments_below(source: Source, end: int, indent: bytes, *, is_last: bool) -> int:
-    """Comment lines directly below belong to the block unless they stand above a statement that stays."""
-    at = end
+    """Comment lines directly below belong to the block where they are deeper, or no statement that stays follows."""
+    at = sure = end
     depth = len(indent.expandtabs())
     while at < len(source.body):
         behind = source.text.line_end(at)
-        line = source.body[at:behind]
-        is_comment = line.lstrip(b" \t\x0c").startswith(b"#")
-        if not is_comment or len(source.text.indent_at(at).expandtabs()) < depth:
+        is_comment = source.body[at:behind].lstrip(b" \t\x0c").startswith(b"#")
+        here = len(source.text.indent_at(at).expandtabs())
+        if not is_comment or here < depth:
             break
         at = behind
+        sure = at if here > depth else sure
     next_line = source.body[at : source.text.line_end(at)] if at < len(source.body) else b""
-    return at if is_last or not next_line.strip() else end
+    return at if is_last or not next_line.strip() else sure
 
 
 def is_docstring(function: Function, statement: ast.stmt) -> bool:
