@@ -46,7 +46,7 @@ def _any_effect(files: FileSet, path: str) -> bool:
             tree = parse_tree(each, text.body)
         except SourceError:
             return True
-        if not all(_is_inert(statement) for statement in tree.body):
+        if not all(is_inert(statement) for statement in tree.body):
             return True
         for other in _imported(modules, each, tree.body):
             if other not in seen:
@@ -75,7 +75,7 @@ def _imported(modules: Modules, path: str, body: list[ast.stmt]) -> Iterable[str
                     yield found
 
 
-def _is_inert(node: ast.stmt) -> bool:
+def is_inert(node: ast.stmt) -> bool:
     """Whether a statement at module or class level only binds names."""
     if isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass)):
         return True
@@ -87,7 +87,7 @@ def _is_inert(node: ast.stmt) -> bool:
         is_plain = all(is_abstract(each) for each in node.keywords) and all(
             is_inert_call(each) for each in node.decorator_list
         )
-        return is_plain and all(is_inert_value(each) for each in node.bases) and all(map(_is_inert, node.body))
+        return is_plain and all(is_inert_value(each) for each in node.bases) and all(map(is_inert, node.body))
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         is_own = all(isinstance(each, (ast.Name, ast.Tuple)) for each in targets)
@@ -95,10 +95,10 @@ def _is_inert(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.If):
-        return is_inert_value(node.test) and all(map(_is_inert, [*node.body, *node.orelse]))
+        return is_inert_value(node.test) and all(map(is_inert, [*node.body, *node.orelse]))
     if isinstance(node, ast.Try):
         handlers = [each for handler in node.handlers for each in handler.body]
-        return all(map(_is_inert, [*node.body, *handlers, *node.orelse, *node.finalbody]))
+        return all(map(is_inert, [*node.body, *handlers, *node.orelse, *node.finalbody]))
     return False
 
 
@@ -131,4 +131,4 @@ def is_inert_call(node: ast.expr) -> bool:
 
 def defines_names_only(node: ast.stmt) -> bool:
     """As `has_effects`, for one definition or constant that is about to run in another module."""
-    return _is_inert(node) if isinstance(node, (*DEFINITIONS, ast.Assign, ast.AnnAssign)) else False
+    return is_inert(node) if isinstance(node, (*DEFINITIONS, ast.Assign, ast.AnnAssign)) else False

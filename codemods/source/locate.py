@@ -275,3 +275,8 @@ def shares_line(source: Source, node: ast.stmt) -> bool:
         return True
     tail = body[source.end(node) : text.line_end(max(first, source.end(node) - 1))]
     return not re.match(rb"[ \t\x0c]*(;[ \t\x0c]*)?(#|\\?[\r\n]|\Z)", tail)
+
+
+def is_main_guard(statement: ast.stmt) -> bool:
+    """`if __name__ == "__main__":`."""
+    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)

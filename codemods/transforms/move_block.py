@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 
 from msgspec import Struct
 
 from codemods.schema.refs import DefRef
 from codemods.source.binder import table
+from codemods.source.files import FileSet
 from codemods.source.imports import Import
-from codemods.source.locate import Located, head_start, tail_end
+from codemods.source.locate import Located, find, head_start, shares_line, tail_end
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.scopes import ScopeKind
 from codemods.source.splice import Edit, apply_edits, indent_edits
@@ -45,7 +46,8 @@ class Changes(Struct, frozen=True, kw_only=True, eq=False):
     """What may differ in the text of a piece besides its indentation. own: `A.f` inside `f` itself, by the offset of
     `A`. renames: module-level names spelled otherwise there. local_lines: imports at the top of the body. placed:
     imports above statements of the body. modules: how relative imports in the body are written in the new file.
-    types: type parameters of the class around that the function declares itself now."""
+    types: type parameters of the class around that the function declares itself now. removed: imports in the body of
+    what is at home in the new file."""
 
     own: Mapping[int, Edit] = {}
     renames: Mapping[str, str] = {}
@@ -53,6 +55,7 @@ class Changes(Struct, frozen=True, kw_only=True, eq=False):
     placed: tuple[tuple[ast.stmt, str], ...] = ()
     modules: Mapping[ast.ImportFrom, str] = {}
     types: tuple[str, ...] = ()
+    removed: tuple[ast.stmt, ...] = ()
 
 
 def piece_of(located: Located, *, is_carried: bool) -> Piece:
@@ -75,6 +78,15 @@ def runs(source: Source, pieces: list[Piece]) -> list[tuple[int, int, ast.stmt]]
         else:
             found.append((piece.start, piece.end, piece.node))
     return found
+
+
+def pieces_of(files: FileSet, located: Located, carry: Iterable[str]) -> list[Piece]:
+    """What goes along, then the definition itself."""
+    carried = [find(files, DefRef(located.ref.module, name)) for name in carry]
+    return [
+        *(piece_of(found, is_carried=True) for found in carried if found.owner is None),
+        piece_of(located, is_carried=False),
+    ]
 
 
 def own_references(source: Source, piece: Piece, located: Located) -> dict[int, Edit]:
@@ -107,7 +119,10 @@ def block_text(source: Source, piece: Piece, changes: Changes) -> bytes:
     indent = source.text.indent_at(source.start(piece.node))
     edits = [*changes.own.values(), *_renamed(source, piece, changes.renames)]
     edits += _without_staticmethod(source, piece)
-    edits += [_with_module(source, node, module) for node, module in changes.modules.items()]
+    edits += [
+        _with_module(source, node, module) for node, module in changes.modules.items() if node not in changes.removed
+    ]
+    edits += [_without(source, node) for node in changes.removed]
     if isinstance(piece.node, FUNCTIONS):
         edits += _type_parameters(source, piece.node, changes.types)
         if changes.local_lines:
@@ -141,6 +156,38 @@ def _without_staticmethod(source: Source, piece: Piece) -> list[Edit]:
             start = source.text.line_start(source.start(decorator))
             edits.append(Edit(start, source.text.line_end(source.end(decorator) - 1), b""))
     return edits
+
+
+def self_imports(source: Source, piece: Piece, imports: list[Import], module: str, there: Set[str]) -> list[ast.stmt]:
+    """Imports in the body of names that the new module, where the body goes, has itself (there)."""
+    found: list[ast.stmt] = []
+    inside = set(ast.walk(piece.node))
+    for statement in dict.fromkeys(each.statement for each in imports if each.statement in inside):
+        own = [each for each in imports if each.statement is statement]
+        is_all = all(
+            (each.module, each.attribute) == (module, each.name) and each.name in there and _is_only(each)
+            for each in own
+        )
+        parent = source.parents[statement]
+        block = next(value for _, value in ast.iter_fields(parent) if isinstance(value, list) and statement in value)
+        if is_all and len(block) > 1 and not shares_line(source, statement) and own[0].scope.kind is ScopeKind.FUNCTION:
+            found.append(statement)
+    return found
+
+
+def _is_only(found: Import) -> bool:
+    return len(found.scope.bound[found.name]) == 1
+
+
+def _without(source: Source, statement: ast.stmt) -> Edit:
+    """The lines of an import, and the blank line that set it apart from what follows."""
+    start, end = source.text.line_start(source.start(statement)), tail_end(source, statement)
+    below = source.text.line_end(end)
+    above = source.body[:start].rstrip(b" \t\r\n")
+    is_first = above.endswith((b":", b'"', b"'")) or source.body[len(above) : start].count(source.text.newline) > 1
+    if is_first and not source.body[end:below].strip():
+        end = below
+    return Edit(start, end, b"")
 
 
 def _with_module(source: Source, statement: ast.ImportFrom, module: str) -> Edit:

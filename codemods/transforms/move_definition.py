@@ -12,6 +12,7 @@ from msgspec import Struct
 from codemods.schema.hazards import Hazard, Refusal
 from codemods.schema.refs import DefRef
 from codemods.schema.result import Finding, Phase
+from codemods.source.binder import table
 from codemods.source.callsites import call_sites
 from codemods.source.exports import add_export, exports_of
 from codemods.source.files import FileSet
@@ -29,9 +30,10 @@ from codemods.transforms.move_block import (
     Piece,
     block_text,
     own_references,
-    piece_of,
+    pieces_of,
     relative_imports,
     runs,
+    self_imports,
     type_parameters_used,
 )
 from codemods.transforms.move_callers import Callers, Requalify
@@ -81,7 +83,7 @@ def plan(files: FileSet, args: MoveArgs) -> Planned:
         )
     if located.owner is None and target_path == located.path:
         return refused(_refusal(located, "same-module", f"{located.ref} is in {args.to} already", "drop this step"))
-    pieces = _pieces(files, args, located)
+    pieces = pieces_of(files, located, args.carry)
     refusals = [refusal for piece in pieces for refusal in shape_refusals(located.source, piece, pieces)]
     if refusals:
         return refused(*refusals)
@@ -100,15 +102,6 @@ def plan(files: FileSet, args: MoveArgs) -> Planned:
 
 def _refusal(located: Located, code: str, message: str, settle: str) -> Refusal:
     return Refusal(code=code, path=located.path, line=located.node.lineno, message=message, settle=settle)
-
-
-def _pieces(files: FileSet, args: MoveArgs, located: Located) -> list[Piece]:
-    """What goes along, then the definition itself."""
-    carried = [find(files, DefRef(located.ref.module, name)) for name in args.carry]
-    return [
-        *(piece_of(found, is_carried=True) for found in carried if found.owner is None),
-        piece_of(located, is_carried=False),
-    ]
 
 
 class _Move:
@@ -256,13 +249,16 @@ class _Move:
         changes = Changes(own=own, types=types)
         if supply is not None:
             spell = self._importer(self.target).written_within
+            imports = imports_of(self.files, self.source)
+            there = {*table(self.target).module.bound, *(each.name for each in self.pieces)}
             changes = Changes(
                 own=own,
                 types=types,
                 renames=supply.renames,
                 local_lines=() if piece.is_carried else supply.local_lines,
                 placed=() if piece.is_carried else supply.placed,
-                modules=relative_imports(piece, imports_of(self.files, self.source), spell),
+                modules=relative_imports(piece, imports, spell),
+                removed=tuple(self_imports(self.source, piece, imports, self.module, there)),
             )
         text = block_text(self.source, piece, changes)
         if supply is not None:

@@ -23,6 +23,7 @@ from codemods.transforms.move_needs import (
     Block,
     FreeName,
     annotations_run,
+    loaded_twice,
     logger_key,
     logger_of,
     logger_value,
@@ -282,6 +283,11 @@ class Supplier:
         if name.is_deferred:
             self._for_types(name, line)
             return
+        twice = loaded_twice(source, name.name)
+        if twice:
+            message = f"{source.path} also runs as a script (line {twice}); `{line}` would load it a second time"
+            settle = f'move it along: carry = ["{name.name}"], or accept U109 when it is only imported'
+            self._hazard(name, "U109", Severity.STOP, message, settle)
         if not name.is_sure and name.is_lazy:
             self._where_it_is_read(name, line)
             return

@@ -12,9 +12,10 @@ from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.always_bound import always_bound
 from codemods.source.binder import table
 from codemods.source.files import FileSet
+from codemods.source.import_effects import is_inert
 from codemods.source.import_layout import has_postponed_annotations
 from codemods.source.imports import Import, binding_import, origin
-from codemods.source.locate import flattened
+from codemods.source.locate import flattened, is_main_guard
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source
 from codemods.source.scopes import BUILTINS, MODULE_NAMES, Occurrence, Role, Scope, ScopeKind, lookup
@@ -216,9 +217,17 @@ def rebound_by(source: Source, name: str) -> int:
     return 0
 
 
-def is_logger(source: Source, name: str) -> bool:
-    """Whether the module binds the name once, to `getLogger(__name__)`."""
-    return logger_key(source, name) == "__name__"
+def loaded_twice(source: Source, name: str) -> int:
+    """The line of `if __name__ == "__main__":`, when importing the name from a running script would make another object.
+
+    0 when nothing would be different."""
+    guard = next((each for each in source.tree.body if is_main_guard(each)), None)
+    if guard is None:
+        return 0
+    others = [each for each in source.tree.body if each is not guard]
+    node = _only_assignment(source, name)
+    is_literal = node is not None and isinstance(node.value, ast.Constant)
+    return 0 if is_literal and all(is_inert(each) for each in others) else guard.lineno
 
 
 def logger_key(source: Source, name: str) -> str:

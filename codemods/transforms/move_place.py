@@ -9,7 +9,7 @@ from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.import_layout import Line, from_statement, leading_imports, module_of, top_offset
 from codemods.source.imports import imports_of, origin
-from codemods.source.locate import shares_line, tail_end
+from codemods.source.locate import is_main_guard, shares_line, tail_end
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source, load
 from codemods.source.readers import reader_through
@@ -93,7 +93,7 @@ def needed_above(target: Source, uses: list[int]) -> ast.stmt | None:
 
 def _runs(target: Source, statement: ast.stmt, uses: list[int]) -> bool:
     """Whether a statement may name or call something when the module is imported."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom)) or _is_main_guard(statement):
+    if isinstance(statement, (ast.Import, ast.ImportFrom)) or is_main_guard(statement):
         return False
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         head = [*statement.decorator_list, *statement.args.defaults, *filter(None, statement.args.kw_defaults)]
@@ -106,10 +106,6 @@ def _runs(target: Source, statement: ast.stmt, uses: list[int]) -> bool:
     return any(target.start(statement) <= use < target.end(statement) for use in uses) or any(
         isinstance(each, ast.Call) for each in ast.walk(statement)
     )
-
-
-def _is_main_guard(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
 
 
 def bound_below(target: Source, names: list[str], above: ast.stmt) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.source.locate import head_start, tail_end
+from codemods.source.locate import head_start, is_main_guard, tail_end
 from codemods.source.parse import DEFINITIONS, Source
 from codemods.source.splice import Edit, with_newline
 
@@ -64,7 +64,7 @@ def paste(
     has_head: other edits put something at the top of a file that is empty so far. is_tight: one blank line is enough
     between imports and the text."""
     newline = target.text.newline
-    above = above or _main_guard(target)
+    above = above or next((each for each in target.tree.body if is_main_guard(each)), None)
     body = target.body
     if above is not None:
         at = head_start(target, above)
@@ -115,13 +115,6 @@ def _is_docstring(target: Source, statement: ast.stmt) -> bool:
 def _is_dunder(statement: ast.Assign | ast.AnnAssign) -> bool:
     node = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
     return isinstance(node, ast.Name) and node.id.startswith("__")
-
-
-def _main_guard(target: Source) -> ast.If | None:
-    for statement in target.tree.body:
-        if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
-            return statement
-    return None
 
 
 def above_class(source: Source, owner: ast.stmt, text: bytes) -> Edit:

@@ -28,13 +28,14 @@ def check_tokens(source: Source, piece: Piece, pasted: bytes, changes: Changes) 
     block = source.body[piece.start : piece.end]
     old = list(_tokens(block, is_indented=bool(indent)))
     new = list(_tokens(pasted, is_indented=False))
-    added = [[text for _, text in _tokens(line.encode(), is_indented=False)] for line in _lines(changes)]
+    added = [_texts_of(line.encode()) for line in _lines(changes)]
     if changes.types:
         types = ", ".join(changes.types)
         added += [
             [text for _, text in _tokens(each.encode(), is_indented=False)][:-1] for each in (f"[{types}]", f"{types},")
         ]
-    match = _Match(old, new, piece.name, changes, added, is_method=bool(indent))
+    removed = [_texts_of(source.segment(node)) for node in changes.removed]
+    match = _Match(old, new, piece.name, changes, added, removed, is_method=bool(indent))
     if not match.run():
         place = match.place()
         raise ChangedTokens(
@@ -43,6 +44,10 @@ def check_tokens(source: Source, piece: Piece, pasted: bytes, changes: Changes) 
             line=piece.node.lineno,
             fix="report this plan as a bug of unmoved; nothing was written",
         )
+
+
+def _texts_of(statement: bytes) -> list[str]:
+    return [text for _, text in _tokens(statement, is_indented=False)]
 
 
 def _lines(changes: Changes) -> list[str]:
@@ -73,11 +78,12 @@ class _Match:
         name: str,
         changes: Changes,
         added: list[list[str]],
+        removed: list[list[str]],
         *,
         is_method: bool,
     ) -> None:
         self.old, self.new, self.name, self.changes = old, new, name, changes
-        self.added, self.is_method = added, is_method
+        self.added, self.removed, self.is_method = added, removed, is_method
         self.at = self.there = 0
 
     def place(self) -> str:
@@ -85,7 +91,7 @@ class _Match:
 
     def run(self) -> bool:
         while self.at < len(self.old) or self.there < len(self.new):
-            steps = (self._staticmethod, self._same, self._added, self._own, self._renamed, self._module)
+            steps = (self._staticmethod, self._removed, self._same, self._added, self._own, self._renamed, self._module)
             if not any(step() for step in steps):
                 return False
         return True
@@ -115,6 +121,16 @@ class _Match:
             if texts and self._texts(self.new, self.there, len(texts)) == texts:
                 self.there += len(texts)
                 self.added.remove(texts)
+                return True
+        return False
+
+    def _removed(self) -> bool:
+        for texts in self.removed:
+            if self._texts(self.old, self.at, len(texts)) == texts:
+                self.at += len(texts)
+                while self.at < len(self.old) and self.old[self.at - 1][0] != "end":
+                    self.at += 1  # a comment behind it
+                self.removed.remove(texts)
                 return True
         return False
 
