@@ -17,6 +17,7 @@ from codemods.source.receivers import scope_at
 from codemods.source.scopes import Role, Scope, ScopeKind, chain
 from codemods.source.sites import CallSite, CallSites, SiteKind, node_at
 from codemods.source.splice import Edit
+from codemods.transforms.inline_brackets import is_whole
 
 _RESULT = "result"
 
@@ -163,7 +164,10 @@ class _Site:
         if isinstance(element, ast.Starred):
             text = self.source.segment(element.value).decode()
             return f"{text} = [{', '.join(f'{name}.{field}' for field in group)}]"
-        return f"{self.source.segment(element).decode()} = {name}.{group[0]}"
+        segment = self.source.segment(element)
+        is_bracketed = isinstance(element, ast.Tuple) and bool(element.elts) and is_whole(segment)
+        text = (segment[1:-1].strip() if is_bracketed and b"\n" not in segment else segment).decode()
+        return f"{text} = {name}.{group[0]}"
 
     def _kept(self, statement: ast.Assign, target: ast.Name) -> list[Edit] | Refusal:
         """`t = f()`: the local may be kept where every use of it can be rewritten."""
