@@ -77,7 +77,10 @@ def _class(name: str) -> type | None:
     if not module or module == "builtins":
         found = getattr(builtins, leaf, None)
     elif module in _IMPORTABLE:
-        found = getattr(importlib.import_module(module), leaf, None)
+        try:
+            found = getattr(importlib.import_module(module), leaf, None)
+        except ImportError:  # Python can be built without ssl, ctypes and the like
+            return None
     else:
         return None
     return found if isinstance(found, type) else None
