@@ -218,7 +218,7 @@ def rebound_by(source: Source, name: str) -> int:
 
 
 def loaded_twice(source: Source, name: str) -> int:
-    """The line of `if __name__ == "__main__":`, when importing the name from a running script would make another object.
+    """The line of `if __name__ == "__main__":`, when importing the name from a running script would make another one.
 
     0 when nothing would be different."""
     guard = next((each for each in source.tree.body if is_main_guard(each)), None)

@@ -1,4 +1,3 @@
-from os.path \
-    import join
+from os.path import join
 
 from dst import half  # noqa: F401

@@ -6,4 +6,4 @@ class A:
 		return dst.f()
 
 	def g(self):
-		return dst.g()
+	    return dst.g()
