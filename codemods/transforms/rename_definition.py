@@ -11,13 +11,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 from codemods.schema.hazards import Hazard, Refusal
-from codemods.schema.refs import DefRef
 from codemods.source.binder import table
 from codemods.source.files import FileSet
-from codemods.source.function_sites import function_sites
 from codemods.source.imports import Origin, binding_import
 from codemods.source.index import mentioning
-from codemods.source.locate import Located
 from codemods.source.members import decorator_name
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source, load
@@ -25,7 +22,7 @@ from codemods.source.scopes import Role
 from codemods.source.strings import StringMention, mentions
 from codemods.transforms.rename_report import Edits, note, refusal, shortened, stop
 from codemods.transforms.rename_strings import rename_in_strings
-from codemods.transforms.rename_uses import Uses
+from codemods.transforms.rename_uses import Uses, candidates, star_brings
 from codemods.transforms.rename_variable import rename_variable
 from codemods.transforms.transform import Planned, refused
 
@@ -49,12 +46,14 @@ def plan_definition(files: FileSet, source: Source, old: str, new: str, strings:
     edits.add(source, own.edits)
     problems.extend(own.problems)
     definition = next(each for each in bound if each.role is not Role.IMPORT)
-    located = Located(source=source, node=source.statement_of(definition.node), owner=None, ref=DefRef(module, old))  # type: ignore[arg-type]
-    by_text = {path for word in ("import_module", "modules") for path in mentioning(files, old, word)}
-    for path in sorted({*function_sites(files, located).paths, *by_text} - {source.path}):
+    for path in sorted({*candidates(files, old)} - {source.path}):
         found = uses.of(path)
         edits.add(found.source, found.edits)
         problems.extend(found.problems)
+    problems.extend(uses.star_victims())
+    if star_brings(files, source, new):
+        message = f"a star import of {module} may bring another {new}"
+        problems.append(refusal("U107", source.path, 0, message, "choose another name"))
     problems.extend(_stub(files, edits, source.path, old, new))
     if problems:
         return refused(*dict.fromkeys(problems))

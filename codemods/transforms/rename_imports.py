@@ -23,8 +23,8 @@ from codemods.source.scopes import Occurrence, Role, Scope, ScopeKind, lookup
 from codemods.source.splice import Edit
 from codemods.transforms.adjust_imports import relative_to
 from codemods.transforms.rename_report import refusal
-from codemods.transforms.rename_uses import FileUses
-from codemods.transforms.rename_variable import Obstacle, aliased, rename_variable
+from codemods.transforms.rename_uses import FileUses, star_brings
+from codemods.transforms.rename_variable import Obstacle, aliased, reading_scope, rename_variable
 
 _FROM = re.compile(rb"from((?:[ \t\x0c]|\\\r?\n)*)(\.*(?:[ \t]*(?!import\b)[\w.\x80-\xff]+)?)")
 
@@ -99,6 +99,7 @@ class ModuleUses:
         for scope in {each.scope: None for each in named}:
             self._rebind(uses, scope, [each for each in named if each.scope is scope])
         self._chains(uses)
+        self._through_star(uses)
         return uses
 
     def _is_moved(self, source: Source, module: str) -> bool:
@@ -230,7 +231,8 @@ class ModuleUses:
 
         renaming = rename_variable(source, scope, moved.leaf, moved.new_leaf, import_edit=import_edit)
         is_mixed = len(scope.bound[moved.leaf]) != len(same)
-        if not renaming.obstacles and not is_mixed:
+        is_hidden = scope.kind is ScopeKind.MODULE and star_brings(self.files, source, moved.new_leaf)
+        if not renaming.obstacles and not is_mixed and not is_hidden:
             uses.edits.extend(renaming.edits)
             uses.carries = uses.carries or scope.kind is ScopeKind.MODULE
             return
@@ -242,6 +244,21 @@ class ModuleUses:
             else:
                 why = renaming.obstacles[0].message if renaming.obstacles else f"{moved.leaf} is bound in several ways"
                 self._problem(uses, each.statement, f"`import {each.module}` can't follow: {why}")
+
+    def _through_star(self, uses: FileUses) -> None:
+        """A name that only a star import can bring: from a package, or from a module that renames it."""
+        source, leaf = uses.source, self.moved.leaf
+        module = table(source).module
+        if not module.has_star_import or leaf in module.bound:
+            return
+        stars = [each.module for each in imports_of(self.files, source) if each.attribute == "*"]
+        if not any(star == self.moved.parent or self.carries(star) for star in stars):
+            return
+        for occurrence in table(source).named(leaf):
+            if lookup(occurrence.scope, leaf) is None:
+                line = source.text.line_of(occurrence.start)
+                message = f"{leaf} may come from a star import here"
+                uses.problems.append(refusal("U119", source.path, line, message, "import it by name first"))
 
     # -- a.b.core
 
@@ -258,6 +275,7 @@ class ModuleUses:
 
     def _chain(self, uses: FileUses, node: ast.Attribute, scope: Scope, span: tuple[int, int], start: int) -> None:
         source, moved = uses.source, self.moved
+        scope = reading_scope(source, node, scope)
         if resolve_dotted(self.files, source, node, scope) != Origin(moved.old, ""):
             return
         base = resolve_dotted(self.files, source, node.value, scope)

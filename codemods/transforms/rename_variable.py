@@ -13,7 +13,7 @@ from msgspec import Struct
 from codemods.source.binder import table
 from codemods.source.forward_refs import quoted_names, type_comments
 from codemods.source.kept_text import keep_printed
-from codemods.source.parse import Source
+from codemods.source.parse import DEFINITIONS, Source
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import BUILTINS, Occurrence, Role, Scope, ScopeKind, chain, lookup
 from codemods.source.splice import Edit
@@ -103,16 +103,26 @@ def meant(source: Source, occurrence: Occurrence) -> Scope | None:
 
 def _falls_through(source: Source, occurrence: Occurrence, home: Scope | None) -> bool:
     is_class = home is not None and home.kind is ScopeKind.CLASS and home is occurrence.scope
-    return is_class and occurrence.role is Role.LOAD and _is_before_binding(source, occurrence, occurrence.scope)
+    is_read = occurrence.role is Role.LOAD
+    return is_class and is_read and _is_before_binding(source, occurrence.node, occurrence.name, occurrence.scope)
 
 
-def _is_before_binding(source: Source, occurrence: Occurrence, home: Scope) -> bool:
-    binding = min(home.bound[occurrence.name], key=lambda each: each.start)
-    statement = source.statement_of(binding.node)
-    reading = source.statement_of(occurrence.node)
-    if reading is statement or statement in source.ancestors(reading):
-        return reading is statement  # in the value, the bases, a default: evaluated before the name is bound
-    return occurrence.start < binding.start
+def _is_before_binding(source: Source, node: ast.AST, name: str, home: Scope) -> bool:
+    """In the text; `mixed` reports the scopes in which the order of the text does not settle it."""
+    binding = min(home.bound[name], key=lambda each: each.start)
+    # In one statement the value, the bases and the defaults are evaluated before the name is bound.
+    is_same = source.statement_of(node) is source.statement_of(binding.node)
+    return is_same or source.start(node) < binding.start
+
+
+def reading_scope(source: Source, node: ast.expr, scope: Scope) -> Scope:
+    """Where the first name of `a.b.c` is looked up: in the module, for a read above a class's own binding."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    is_in_class = isinstance(node, ast.Name) and scope.kind is ScopeKind.CLASS and node in source.parents
+    if is_in_class and node.id in scope.bound and _is_before_binding(source, node, node.id, scope):  # type: ignore[attr-defined]
+        return table(source).module
+    return scope
 
 
 # -- what stands in the way
@@ -132,8 +142,14 @@ def _clashes(source: Source, home: Scope, old: str, new: str) -> Iterator[Obstac
             name = old if is_mangled(old) else new
             yield Obstacle(line, f"inside a class Python spells {name} with the name of the class")
     yield from _captured(source, home, old, new)
+    if home.kind is ScopeKind.CLASS and home.parent is not None:
+        yield from _freed(source, home, home.parent, old)
     if home.kind is ScopeKind.MODULE:
-        yield from _mixed(source, old)
+        yield from mixed(source, old)
+        if old in BUILTINS or home.has_star_import:
+            for each in reads_before_bound(source, home, old):
+                line = source.text.line_of(each.start)
+                yield Obstacle(line, f"this {old} may still be the one from outside of the module")
 
 
 def _captured(source: Source, home: Scope, old: str, new: str) -> Iterator[Obstacle]:
@@ -147,18 +163,55 @@ def _captured(source: Source, home: Scope, old: str, new: str) -> Iterator[Obsta
             yield Obstacle(source.text.line_of(occurrence.start), f"this {new} means {what} and would be captured")
 
 
-def _mixed(source: Source, name: str) -> Iterator[Obstacle]:
+def _freed(source: Source, home: Scope, around: Scope, old: str) -> Iterator[Obstacle]:
+    """A read above the binding in a class body finds the module's name; without the binding it would find the one of
+    the function around."""
+    for each in table(source).named(old):
+        if each.scope is home and meant(source, each) is not home and lookup(around, old) is not meant(source, each):
+            yield Obstacle(source.text.line_of(each.start), f"this {old} would mean the one of the function around")
+
+
+def mixed(source: Source, name: str) -> Iterator[Obstacle]:
     """Class bodies in which one text reads the module's variable or the class's own, as it happens."""
-    for scope in {each.scope: None for each in table(source).named(name)}:
-        if scope.kind is not ScopeKind.CLASS or name not in scope.bound:
-            continue
-        first = min(scope.bound[name], key=lambda each: each.start)
-        reads = [each for each in scope.occurrences if each.name == name and each.role is Role.LOAD]
-        is_own = source.statement_of(first.node) in getattr(scope.node, "body", [])
-        if isinstance(source.parents.get(first.node), ast.AugAssign):
-            yield Obstacle(source.text.line_of(first.start), f"this reads the module's {name} and binds the class's")
-        elif not is_own and any(each.start > first.start for each in reads):
-            yield Obstacle(source.text.line_of(first.start), f"{name} is the class's or the module's, as it happens")
+    for scope in {id(each.scope): each.scope for each in table(source).named(name)}.values():
+        if scope.kind is ScopeKind.CLASS and name in scope.bound:
+            reads = [each for each in scope.occurrences if each.name == name and each.role is Role.LOAD]
+            first = min(scope.bound[name], key=lambda each: each.start)
+            line = source.text.line_of(first.start)
+            if isinstance(source.parents.get(first.node), ast.AugAssign):
+                yield Obstacle(line, f"this reads the module's {name} and binds the class's")
+            elif reads and not binds_for_good(source, scope, name):
+                yield Obstacle(line, f"{name} is the class's or the module's, as it happens")
+
+
+def binds_for_good(source: Source, scope: Scope, name: str) -> bool:
+    """Whether a class body or module binds a name in one plain statement, before which it is unbound and after which it
+    stays bound."""
+    bindings = scope.bound[name]
+    first = min(bindings, key=lambda each: each.start)
+    statement = source.statement_of(first.node)
+    is_plain = isinstance(statement, (ast.Assign, ast.AnnAssign, *DEFINITIONS, ast.Import, ast.ImportFrom))
+    is_walrus = isinstance(source.parents.get(first.node), ast.NamedExpr)
+    undone = any(each.role is Role.DELETE or isinstance(each.node, ast.ExceptHandler) for each in bindings)
+    return is_plain and not is_walrus and not undone and statement in getattr(scope.node, "body", [])
+
+
+def reads_before_bound(source: Source, module: Scope, name: str) -> list[Occurrence]:
+    """Module-level reads that may find a builtin, or what a star import brought: the module may bind nothing yet."""
+    reads = [
+        each
+        for each in table(source).named(name)
+        if each.role is Role.LOAD and lookup(each.scope, name) is module and _runs_at_once(each.scope)
+    ]
+    if not binds_for_good(source, module, name):
+        return reads
+    return [each for each in reads if _is_before_binding(source, each.node, name, module)]
+
+
+def _runs_at_once(scope: Scope) -> bool:
+    """Whether code in the scope runs where it stands: at module level, in class bodies, comprehensions and (for all
+    that is known) lambdas."""
+    return not any(above.kind is ScopeKind.FUNCTION for above in chain(scope))
 
 
 def _class_around(scope: Scope) -> Scope | None:
