@@ -31,6 +31,12 @@ def reader_through(files: FileSet, path: str, name: str) -> str:
     return found[0] if found else ""
 
 
+def takes(files: FileSet, path: str, other: str, name: str) -> bool:
+    """Whether the file `other` takes `name`, or everything, through the module at `path`."""
+    taken = _names_taken(modules_of(files), other, files.read(other), path)
+    return name in taken or _STAR in taken
+
+
 def lost_reader(files: FileSet, path: str, name: str, seen: frozenset[str] = frozenset()) -> str:
     """As `reader_through`, but a star import counts only when the name is then read there, or through there."""
     taken = _taken_through(files, path)

@@ -16,6 +16,7 @@ from codemods.source.mentions import attributes
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source, load
+from codemods.source.readers import takes
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import Role
 from codemods.source.string_use import callee
@@ -35,11 +36,10 @@ def readers_of(files: FileSet, module: str, name: str) -> list[Reader]:
     if path is None:
         return []
     found = _bare(load(files, path), name)
-    for other in mentioning(files, name):
-        if b"import" not in files.read(other):
+    for other in mentioning(files, module.rpartition(".")[2], name):
+        if other != path and not takes(files, path, other, name):
             continue
-        source = load(files, other)
-        found.extend(_through(files, source, module, name))
+        found.extend(_through(files, load(files, other), module, name))
     return sorted(set(found), key=lambda each: (each.path, each.start))
 
 

@@ -86,16 +86,15 @@ def _is_repeated(subject: Subject, event: Event) -> bool:
 
 def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[int, str] | None:
     """A place before a read where code may run that assigns the attribute."""
+    reaching = [place for place in places if _reaches_object(subject, place.node)]
+    if not reaching:
+        return None  # other code has no way to the object but through globals; the twin runs cover those
     writers = subject.writers(attribute)
-    is_set_outside = any(subject.is_set_outside(each) for each in subject.behind(attribute))
-    if not writers and not is_set_outside:
+    if not writers and not any(subject.is_set_outside(each) for each in subject.behind(attribute)):
         return None
     line = next(use.node.lineno for use in subject.needs.uses if use.attribute == attribute)
     who = f"{', '.join(writers[:3])} may change it" if writers else "other code assigns it"
-    for place in places:
-        if _reaches_object(subject, place.node) or (is_set_outside and _runs_our_code(subject, place.node)):
-            return place.line, f"{attribute} is read once, at the call; {who} before line {line} does"
-    return None
+    return reaching[0].line, f"{attribute} is read once, at the call; {who} before line {line} does"
 
 
 def _reaches_object(subject: Subject, node: ast.AST) -> bool:
