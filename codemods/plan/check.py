@@ -13,7 +13,7 @@ from codemods.plan.expand import Stage, stages_of
 from codemods.schema.config import Settings
 from codemods.schema.errors import PlanError, UnmovedError
 from codemods.schema.hazards import Hazard, Refusal
-from codemods.schema.plan import Plan, Step
+from codemods.schema.plan import InlineMethod, Plan, Step
 from codemods.schema.progress import Progress
 from codemods.schema.result import CommitDraft, Finding, PlanResult, StepResult
 from codemods.source.files import FileSet
@@ -42,7 +42,10 @@ def run_plan(files: FileSet, plan: Plan, settings: Settings, progress: Progress)
 
 
 def _nothing_to_do(step: Step, number: int) -> StepResult:
-    done = Finding(topic="done", text="nothing to do: the tree has this step already")
+    text = "nothing to do: the tree has this step already"
+    if isinstance(step, InlineMethod):
+        text = f"nothing to do: {step.method} is not there and nothing names it any more"
+    done = Finding(topic="done", text=text)
     return StepResult(number=number, do=step.do, target=step.target, to=step.destination, findings=(done,))
 
 

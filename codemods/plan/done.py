@@ -23,7 +23,7 @@ from codemods.schema.plan import (
 )
 from codemods.schema.refs import DefRef
 from codemods.source.files import FileSet
-from codemods.source.index import mentioning
+from codemods.source.index import has_word
 from codemods.source.locate import (
     AmbiguousDefinition,
     Located,
@@ -36,6 +36,7 @@ from codemods.source.locate import (
 )
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, load
+from codemods.source.readers import reader_through
 from codemods.source.usage import self_uses
 from codemods.transforms.static_names import names_behind
 
@@ -169,7 +170,9 @@ def _renamed_inside(files: FileSet, ref: DefRef, name: str) -> bool:
 
 
 def _inline(files: FileSet, step: InlineMethod) -> bool:
-    """Nothing of it is left anywhere, and it is no typo of a neighbour."""
+    """Nothing of it is left in its file, nobody takes it from there, and it is no typo of a neighbour.
+
+    An inlined definition leaves no other trace, so the report says what was found rather than that it was done."""
     ref = DefRef.parse(step.method)
     if not _is_gone(files, ref):
         return False
@@ -182,7 +185,8 @@ def _inline(files: FileSet, step: InlineMethod) -> bool:
             return ref.name not in locals_left and not _is_near(ref.name, sorted(locals_left))
         scope = around.node.body if around is not None and hasattr(around.node, "body") else []
     names = [node.name for node in flattened(scope) if isinstance(node, DEFINITIONS)]
-    return not _is_near(ref.name, names) and not mentioning(files, ref.name)
+    is_named = has_word(files.read(path), ref.name.encode()) or bool(reader_through(files, path, ref.name))
+    return not _is_near(ref.name, names) and not is_named
 
 
 def _is_near(name: str, others: Sequence[str]) -> bool:

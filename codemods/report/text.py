@@ -31,7 +31,8 @@ def step_lines(step: StepRow) -> Iterator[Line]:
     ]
     yield from columns(rows if any(row[1].text for row in rows) else [(row[0], row[2]) for row in rows], indent=3)
     if not rows and not step.refusals:
-        yield line("   ", Span("nothing to change", Style.QUIET))
+        done = [finding.text for finding in step.findings if finding.topic == "done"]
+        yield line("   ", Span(done[0] if done else "nothing to change", Style.QUIET))
     yield from hazard_lines(step.hazards, indent=3)
     yield from refusal_lines(step.refusals, indent=3)
 
