@@ -110,13 +110,18 @@ def bare_of(host: Host, part: Part, known: Sequence[Alias]) -> Bare:
     return Bare(names=tuple(names), edits=tuple(edits), hazards=tuple(notes))
 
 
-def unused_edits(host: Host, known: Sequence[Alias], parts: Sequence[Part]) -> list[Edit]:
-    """Takes away the aliases that only the parts read."""
-    return [edit for edit in (unused_after(host, alias, parts) for alias in known) if edit is not None]
+def unused_edits(host: Host, known: Sequence[Alias], taken: Sequence[tuple[Part, Bare]]) -> list[Edit]:
+    """Takes away the aliases that only the parts read. taken: each part with what it reads by itself."""
+    edits = []
+    for alias in known:
+        parts = [part for part, bare in taken if alias.name in bare.names]
+        edit = unused_after(host, alias, parts) if parts else None
+        edits += [edit] if edit is not None else []
+    return edits
 
 
 def unused_after(host: Host, alias: Alias, parts: Sequence[Part]) -> Edit | None:
-    """The edit that takes the alias away when only the parts read it; the blank line behind it goes too."""
+    """The edit that takes the alias away when only the parts read it, and no longer need it; a blank line goes too."""
     scopes = table(host.source)
     home = scopes.scope_of(host.function)
     outside = [

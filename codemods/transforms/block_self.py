@@ -47,10 +47,10 @@ def self_reads(host: Host, part: Part, *, annotate: bool) -> SelfReads:
     if not host.receiver or host.key is None:
         return SelfReads()
     start, end = host.source.start(part.nodes[0]), host.source.end(part.nodes[-1])
-    uses = [use for use in self_uses(host.source, host.function) if start <= host.source.start(use.node) < end]
+    uses = [use for use in self_uses(host.source, host.function) if start <= host.source.start(use.name) < end]
     if not uses:
         return SelfReads()
-    refusals = _refusals(host, uses)
+    refusals = _refusals(host, uses, end)
     if refusals:
         return SelfReads(refusals=tuple(refusals))
     parameters = _parameters(host, uses, start, end)
@@ -71,12 +71,13 @@ def self_reads(host: Host, part: Part, *, annotate: bool) -> SelfReads:
     return SelfReads(parameters=tuple(parameters), edits=tuple(edits), hazards=tuple(hazards), refusals=tuple(printed))
 
 
-def _refusals(host: Host, uses: list[Use]) -> list[Refusal]:
+def _refusals(host: Host, uses: list[Use], end: int) -> list[Refusal]:
     found: list[Refusal] = []
     callables = _method_names(host)
     for use in uses:
         me = host.receiver
-        if use.kind is UseKind.ESCAPE or use.lookup:
+        is_cut = host.source.end(use.node) > end  # the expression is `self` alone, of `self.x`
+        if use.kind is UseKind.ESCAPE or use.lookup or is_cut:
             found.append(host.refusal("U106", use.node, f"the block uses {me} itself", _AS_METHOD))
         elif use.kind is not UseKind.READ:
             message = f"the block writes {me}.{use.attribute}"

@@ -34,7 +34,7 @@ def plan(files: FileSet, step: ExtractFunction) -> Planned:
     hazards = (*bare.hazards, *found.hazards)
     if isinstance(found, Rejected):
         return refused(*found.refusals, hazards=hazards)
-    body = write(host, [found], unused_edits(host, known, [part]))
+    body = write(host, [found], unused_edits(host, known, [(part, bare)]))
     if isinstance(body, Refusal):
         return refused(body, hazards=hazards)
     return Planned(

@@ -35,8 +35,8 @@ def plan(files: FileSet, step: SplitMethod) -> Planned:
     known = aliases_of(host) if host.receiver else []
     extractions: list[Extraction] = []
     hazards: list[Hazard] = []
-    for piece, part in zip(step.pieces, parts, strict=True):
-        bare = bare_of(host, part, known)
+    bares = [bare_of(host, part, known) for part in parts]
+    for piece, part, bare in zip(step.pieces, parts, bares, strict=True):
         found = extraction_of(host, part, Want(name=piece.name, kind="method", bare=bare.names, edits=bare.edits))
         hazards.extend([*bare.hazards, *found.hazards])
         if isinstance(found, Rejected):
@@ -45,7 +45,11 @@ def plan(files: FileSet, step: SplitMethod) -> Planned:
             extractions.append(found)
     if refusals:
         return refused(*dict.fromkeys(refusals), hazards=tuple(dict.fromkeys(hazards)))
-    body = write(host, _in_order(host, extractions), [*unused_edits(host, known, parts), *_joined(host, parts)])
+    body = write(
+        host,
+        _in_order(host, extractions),
+        [*unused_edits(host, known, list(zip(parts, bares, strict=True))), *_joined(host, parts)],
+    )
     if isinstance(body, Refusal):
         return refused(body)
     return Planned(
