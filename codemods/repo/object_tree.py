@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from codemods.repo.git import Conversation, GitFailed, git
+from codemods.repo.outside import outside_file, read_outside
 from codemods.repo.state import Repository, find_repository, resolve_commit
 from codemods.repo.walk import without
 from codemods.repo.worktree import MAX_SEARCH_BYTES
 from codemods.schema.errors import ConfigError, GitError, SourceError
 
+_LINK = "120000"
 _PLAIN = frozenset({"100644", "100755", "100664"})
 
 
@@ -45,6 +47,7 @@ class CommitTree:
         self.commit = commit
         self._exclude = tuple(exclude)
         self._oids: dict[str, str] | None = None
+        self._outside: dict[str, Path] = {}
         self._objects: Conversation | None = None
 
     def paths(self) -> tuple[str, ...]:
@@ -84,6 +87,9 @@ class CommitTree:
             mode, _, oid = head.split(" ")
             if mode in _PLAIN:
                 found[path] = oid
+            elif mode == _LINK and (target := outside_file(self.repository.root, path)) is not None:
+                self._outside[path] = target
+                found[path] = oid
         environments = tuple(path.removesuffix("pyvenv.cfg") for path in found if path.endswith("/pyvenv.cfg"))
         if environments:
             found = {path: oid for path, oid in found.items() if not path.startswith(environments)}
@@ -94,6 +100,8 @@ class CommitTree:
         oid = self._listed().get(path)
         if oid is None:
             raise SourceError(f"is not a file of {self.commit[:12]}", fix="name a file of that commit", path=path)
+        if path in self._outside:
+            return read_outside(self._outside[path], path)
         if self._objects is None:
             self._objects = Conversation("cat-file", "--batch", cwd=self.repository.root)
             weakref.finalize(self, self._objects.close)

@@ -2,7 +2,7 @@
 
 Under git, git says what belongs (tracked, or untracked and not ignored); elsewhere walk.py does. In both, virtual
 environments, symlinks, submodules and what is not a plain file are left out: a link's target is listed under its own
-name when it lies inside. Nothing is followed out of the root. Writing is commit/'s."""
+name when it lies inside. A Python file that a link reaches outside is read (outside.py). Writing is commit/'s."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from codemods.repo.outside import outside_file, read_outside
 from codemods.repo.state import files_known_to_git
 from codemods.repo.walk import walk, without
 from codemods.schema.errors import ConfigError, SourceError
@@ -35,6 +36,7 @@ class WorkTree:
         self._prefix = f"{self.root}{os.sep}" if self.root.name else str(self.root)
         self._paths: tuple[str, ...] | None = None
         self._plain_dirs = {"": True}
+        self._outside: dict[str, Path] = {}
 
     def paths(self) -> tuple[str, ...]:
         """Every file that belongs to the tree, sorted, relative to the root, with `/`."""
@@ -44,6 +46,8 @@ class WorkTree:
 
     def read(self, path: str) -> bytes:
         """Raw bytes. Raises SourceError when there is no such plain file inside the root."""
+        if path in self._outside:
+            return read_outside(self._outside[path], path)
         self._check_inside(path)
         raw = self._bytes(path, None)
         assert raw is not None
@@ -52,6 +56,9 @@ class WorkTree:
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """(path, bytes) in the order asked for, one at a time. Leaves out files above MAX_SEARCH_BYTES."""
         for path in paths:
+            if path in self._outside:
+                yield path, read_outside(self._outside[path], path)
+                continue
             self._check_inside(path)
             raw = self._bytes(path, MAX_SEARCH_BYTES)
             if raw is not None:
@@ -117,6 +124,10 @@ class WorkTree:
             raise _unreadable(path, error) from error
         except OSError:
             return False
+        outside = None if is_file else outside_file(self.root, path)
+        if outside is not None and self._is_plain_dir(path.rpartition("/")[0]):
+            self._outside[path] = outside
+            return True
         return is_file and self._is_plain_dir(path.rpartition("/")[0])
 
 

@@ -44,7 +44,7 @@ def test_odd_names_are_listed_and_read(tmp_path: Path, under_git: bool) -> None:
 
 
 @pytest.mark.parametrize("under_git", [True, False])
-def test_links_are_left_out_and_never_followed(tmp_path: Path, under_git: bool) -> None:
+def test_of_links_only_python_files_outside_are_followed(tmp_path: Path, under_git: bool) -> None:
     root = tmp_path / "root"
     write_files(tmp_path, {"secret/s.py": b"secret\n", "root/pkg/a.py": b"1\n", "root/sub/c.py": b"3\n"})
     (root / "inside.py").symlink_to("pkg/a.py")
@@ -60,10 +60,10 @@ def test_links_are_left_out_and_never_followed(tmp_path: Path, under_git: bool) 
         (root / "sub").symlink_to(tmp_path / "secret")  # git still lists sub/c.py
         write_files(tmp_path, {"secret/c.py": b"secret\n"})
     tree = WorkTree(root)
-    assert tree.paths() == (("pkg/a.py",) if under_git else ("pkg/a.py", "sub/c.py"))
+    assert tree.paths() == (("outside.py", "pkg/a.py") if under_git else ("outside.py", "pkg/a.py", "sub/c.py"))
+    assert tree.read("outside.py") == b"secret\n"  # it may call what a plan changes; writing it is refused elsewhere
     unreadable = [
         "inside.py",
-        "outside.py",
         "folder/s.py",
         "dangling.py",
         "pipe.py",
