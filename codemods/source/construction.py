@@ -102,7 +102,7 @@ class Construction:
             if called is not None:
                 found |= self.after(called)
             found.update(self._by_setattr(method, point))
-        return frozenset(found)
+        return frozenset(found) - {each.name for each in self.nodes}
 
     def _missing(self, method: Method) -> dict[int, frozenset[str]]:
         """Before each point that can be reached: attributes of the universe that some path has not set."""

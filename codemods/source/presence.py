@@ -22,6 +22,7 @@ _RECORD_BASES = frozenset(
 )
 _RECORD_MAKERS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "s", "attributes"})
 _INNATE = frozenset({"__class__", "__module__", "__doc__", "__dict__", "__weakref__"})
+_OF_ENUMS = frozenset({"name", "value", "_name_", "_value_"})  # descriptors that a class of enum does not show
 
 
 class Presence(IntEnum):
@@ -69,8 +70,9 @@ def _in_class(files: FileSet, key: ClassKey, method: str, attribute: str) -> Pre
     made = memo(files, "surely set", (key, method), lambda: construction(files, key).surely_set(method))
     if attribute in made and not _is_deleted(files, key, attribute):
         return Presence.SURE
-    if any(isinstance(each, External) and foreign.defines(each.name, attribute) for each in mro(files, key).order):
-        return Presence.SURE
+    for each in mro(files, key).external:
+        if foreign.defines(each.name, attribute) or (attribute in _OF_ENUMS and each.name.startswith("enum.")):
+            return Presence.SURE
     is_assigned = attribute in _assigned(files, key)
     if not is_assigned and (has_unknown_bases(files, key) or _looks_up_by_code(files, key) or _sets_any(files, key)):
         return Presence.UNKNOWN

@@ -54,9 +54,12 @@ class Use(Struct, frozen=True, eq=False):
         return self.kind in WRITES
 
     @property
-    def is_unmangled(self) -> bool:
-        """A lookup of `"__x"`, which is another attribute than `self.__x`."""
-        return bool(self.lookup) and self.attribute.startswith("__") and not self.attribute.endswith("__")
+    def key(self) -> str:
+        """The variable of a flow that is read or written. A lookup that can't fail is another one than the attribute
+        itself, and so is one of `"__x"`, which is not mangled."""
+        is_private = self.attribute.startswith("__") and not self.attribute.endswith("__")
+        may_fail = isinstance(self.node, ast.Call) and self.lookup == "getattr" and len(self.node.args) == 2
+        return self.attribute if not self.lookup or (may_fail and not is_private) else f"{self.lookup}:{self.attribute}"
 
 
 def receiver_name(function: Function) -> str:
@@ -83,7 +86,7 @@ def self_uses(source: Source, function: Function) -> list[Use]:
 
 def attributes_of(receiver: str, uses: list[Use] | tuple[Use, ...]) -> KeyOf:
     """The variables of a flow: attributes of the receiver, `getattr(self, "x")` included."""
-    looked_up = {use.name: use.attribute for use in uses if use.lookup and not use.is_unmangled}
+    looked_up = {use.name: use.key for use in uses if use.lookup}
 
     def key_of(node: ast.expr) -> str | None:
         if isinstance(node, ast.Attribute):

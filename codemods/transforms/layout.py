@@ -7,6 +7,7 @@ is known where the comment has to go."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -183,8 +184,10 @@ class _List(Struct, frozen=True, kw_only=True, eq=False):
         column = behind - self.source.text.line_start(behind)
         joined = ", ".join(self.new)
         fits = self.is_on_one_line or column + 4 + len(joined) + self.after <= self.line_length
-        glue = " " if fits else self._newline(self.items[0].start)
-        return [Edit(behind, behind, comma + glue.encode() + joined.encode())]
+        line = self._newline(self.items[0].start)
+        if not fits and len(line) + len(joined) + self.after > self.line_length:
+            joined = f",{line}".join(self.new)
+        return [Edit(behind, behind, comma + (" " if fits else line).encode() + joined.encode())]
 
     def _aligned(self) -> list[Edit]:
         """Items that stand under the first one follow it."""
@@ -258,9 +261,10 @@ def _with_pragma(listed: _List, function: Function, comment: bytes, behind: int)
         return [Edit(listed.brackets.open + 1, listed.brackets.close, ", ".join(texts).encode())]
     lines = one_a_line(texts, listed._inner_indent())
     head = b"\n"
-    if isinstance(place, ast.arg):
-        position = next(index for index, text in enumerate(texts) if text.lstrip("*").startswith(place.arg))
-        lines[position] += "  " + comment.decode()
+    if isinstance(place, tuple):
+        for argument in place:
+            position = next(at for at, text in enumerate(texts) if re.match(rf"{argument.arg}\b", text))
+            lines[position] += "  " + comment.decode()
     else:
         head = b"  " + comment + b"\n"
     text = head + "\n".join(lines).encode() + b"\n" + listed.indent
@@ -288,10 +292,12 @@ def arguments_edit(
     *,
     skip: int = 0,
     may_rebuild: bool = True,
+    lead: int = 0,
 ) -> list[Edit]:
     """The call with another callee and keyword arguments added behind those it has, the first `skip` left out.
 
-    may_rebuild: False where other edits lie between the brackets."""
+    may_rebuild: False where other edits lie between the brackets. lead: characters that other edits put before the call
+    on its line."""
     brackets = argument_brackets(source, call)
     # blanks or brackets between callee and arguments go
     edits = [Edit(source.start(call), max(source.end(call.func), brackets.open), callee.encode())]
@@ -312,7 +318,7 @@ def arguments_edit(
         new=extra,
         tail=0,
         indent=source.text.indent_at(source.start(call)),
-        before=len(source.body[start : source.start(call)].decode()) + len(callee),
+        before=len(source.body[start : source.start(call)].decode()) + lead + len(callee),
         after=len(code.decode()),
         line_length=line_length,
         may_rebuild=may_rebuild,

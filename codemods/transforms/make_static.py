@@ -216,7 +216,8 @@ def _write(files: FileSet, step: ExtractMethod, prepared: Prepared) -> Planned:
         refusals.extend(calls.refusals)
     if refusals:
         return refused(*refusals, hazards=tuple(hazards))
-    edits[source.path] = [*_outside(own, edits.get(source.path, [])), *edits.get(source.path, [])]
+    # what follows a call comes before what is added at the end of the method
+    edits[source.path] = [*edits.get(source.path, []), *_outside(own, edits.get(source.path, []))]
     for path, group in edits.items():
         text = load(files, path).text
         files = files.write(path, text.encode(apply_edits(text.body, group)))

@@ -52,6 +52,11 @@ class Parameter(Struct, frozen=True, kw_only=True, eq=False):
         return self.path.partition(".")[0]
 
     @property
+    def key(self) -> str:
+        """The variable that stands for it in the flow of the method."""
+        return self.uses[0].key if self.lookup[0] else self.attribute
+
+    @property
     def is_needed(self) -> bool:
         """Whether anything but a bare annotation is behind it."""
         return self.how is How.OWNER or any(use.kind is not UseKind.ANNOTATION for use in self.uses)

@@ -34,17 +34,17 @@ def pragma_in(comment: bytes) -> bool:
     return _PRAGMA.search(comment) is not None
 
 
-def place_of(function: Function, comment: bytes) -> Place | ast.arg:
-    """Where the trailing pragma of a one-line header belongs once each parameter has a line of its own."""
+def place_of(function: Function, comment: bytes) -> Place | tuple[ast.arg, ...]:
+    """Where the trailing pragma of a one-line header belongs once each parameter has a line of its own: with some of
+    them, or at the name."""
     match = _NOQA.match(comment)
     if match is None:
         return Place.UNKNOWN
     places = [_place_of_code(function, code) for code in re.split(rb"[\s,]+", match["codes"].strip())]
-    first = places[0]
-    return first if all(place is first for place in places) else Place.UNKNOWN
+    return places[0] if all(place == places[0] for place in places) else Place.UNKNOWN
 
 
-def _place_of_code(function: Function, code: bytes) -> Place | ast.arg:
+def _place_of_code(function: Function, code: bytes) -> Place | tuple[ast.arg, ...]:
     if _AT_NAME.fullmatch(code):
         return Place.NAME
     defaults = default_of(function.args)
@@ -54,4 +54,4 @@ def _place_of_code(function: Function, code: bytes) -> Place | ast.arg:
         found = [each for each, value in defaults.items() if isinstance(value, _DISPLAYS)]
     else:
         return Place.UNKNOWN
-    return found[0] if len(found) == 1 else Place.UNKNOWN
+    return tuple(found) or Place.UNKNOWN

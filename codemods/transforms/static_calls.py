@@ -234,6 +234,8 @@ class _Call:
         held = self._held()
         extra = [f"{each.name}={self._value(each, held)}" for each in passed(self.needs, self.results)]
         skip = 1 if self.site.kind is SiteKind.CLASS_CALL else 0
+        around = assignment(self.source, self.node, self._targets(held), self.results, self.is_recursion)
+        start = self.source.start(self.node)
         found = arguments_edit(
             self.source,
             self.node,
@@ -242,8 +244,9 @@ class _Call:
             self.files.line_length,
             skip=skip,
             may_rebuild=may_rebuild and not self.is_inside,
+            lead=sum(len(each.text) - (each.end - each.start) for each in around if each.end <= start),
         )
-        return [*found, *assignment(self.source, self.node, self._targets(held), self.results, self.is_recursion)]
+        return [*found, *around]
 
     def _held(self) -> Receiver:
         assert self.receiver is not None

@@ -96,8 +96,8 @@ def _unpassable(subject: Subject) -> Iterator[Refusal]:
 
 
 def _is_looked_up_after(subject: Subject, use: Use) -> bool:
-    is_written = use.attribute in subject.needs.written and not use.is_unmangled
-    return is_written and reads_after_write(subject, use.attribute, {use.attribute})
+    is_written = use.attribute in subject.needs.written and not is_private(use.attribute)
+    return is_written and reads_after_write(subject, use.key, {use.attribute})
 
 
 def _is_in_inner_class(subject: Subject, use: Use) -> bool:

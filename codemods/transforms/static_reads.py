@@ -42,12 +42,12 @@ def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
     lazy = f'read it where it was read: lazy = ["{parameter.path}"]'
     behind = subject.behind(attribute)
     written = behind - {attribute} & set(subject.needs.written)
-    if written and reads_after_write(subject, attribute, written):
+    if written and reads_after_write(subject, parameter.key, written):
         names = ", ".join(sorted(written))
         message = f"{attribute} is made from {names}, which this method writes before it reads {attribute}"
         yield subject.hazard("U101", Severity.STOP, line, message, "pass the object: owner")
         return
-    places = subject.flow.risks_before_read(attribute, Risk.CALL)
+    places = subject.flow.risks_before_read(parameter.key, Risk.CALL)
     for place in places:
         called = subject.called(place.node)
         if called and subject.effects.reach(called).writes & behind:
@@ -55,7 +55,7 @@ def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
             yield subject.hazard("U101", Severity.STOP, place.line, message, lazy)
             return
     kind = subject.accessor(attribute)
-    if kind and not subject.is_pure(attribute) and not _is_first(subject, attribute, places):
+    if kind and not subject.is_pure(attribute) and not _is_first(subject, parameter, places):
         message = f"{attribute} is {kind}: it runs once, at the call, instead of where the body read it"
         yield subject.hazard("U101", Severity.PROVE, line, message, lazy)
         return
@@ -64,18 +64,18 @@ def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         yield subject.hazard("U101", Severity.PROVE, found[0], found[1], lazy)
 
 
-def reads_after_write(subject: Subject, attribute: str, written: set[str] | frozenset[str]) -> bool:
-    """Whether some path leads from a write of one of these to a read of the attribute."""
+def reads_after_write(subject: Subject, key: str, written: set[str] | frozenset[str]) -> bool:
+    """Whether some path leads from a write of one of these to a read of the variable."""
     flow = subject.flow
     writes = [point for point in flow.points if point.kind is Kind.WRITE and point.key in written]
     reached = flow.forward(((after, 1) for point in writes for after in point.after), lambda _, mask: mask)
-    return any(point.number in reached for point in flow.points if point.kind is Kind.READ and point.key == attribute)
+    return any(point.number in reached for point in flow.points if point.kind is Kind.READ and point.key == key)
 
 
-def _is_first(subject: Subject, attribute: str, places: list[Place]) -> bool:
+def _is_first(subject: Subject, parameter: Parameter, places: list[Place]) -> bool:
     """Read at one place, once, before anything else happens: the moment stays the same."""
-    reads = [event for event in subject.flow.events if event.kind is Kind.READ and event.key == attribute]
-    once = len(reads) == 1 or subject.is_cached(attribute)
+    reads = [event for event in subject.flow.events if event.kind is Kind.READ and event.key == parameter.key]
+    once = len(reads) == 1 or subject.is_cached(parameter.attribute)
     return once and not places and not any(event.late or _is_repeated(subject, event) for event in reads)
 
 
@@ -86,15 +86,16 @@ def _is_repeated(subject: Subject, event: Event) -> bool:
 
 def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[int, str] | None:
     """A place before a read where code may run that assigns the attribute."""
-    reaching = [place for place in places if _reaches_object(subject, place.node)]
-    if not reaching:
-        return None  # other code has no way to the object but through globals; the twin runs cover those
     writers = subject.writers(attribute)
-    if not writers and not any(subject.is_set_outside(each) for each in subject.behind(attribute)):
+    is_set_outside = any(subject.is_set_outside(each) for each in subject.behind(attribute))
+    if not writers and not is_set_outside:
         return None
     line = next(use.node.lineno for use in subject.needs.uses if use.attribute == attribute)
     who = f"{', '.join(writers[:3])} may change it" if writers else "other code assigns it"
-    return reaching[0].line, f"{attribute} is read once, at the call; {who} before line {line} does"
+    for place in places:
+        if _reaches_object(subject, place.node) or (is_set_outside and _runs_our_code(subject, place.node)):
+            return place.line, f"{attribute} is read once, at the call; {who} before line {line} does"
+    return None
 
 
 def _reaches_object(subject: Subject, node: ast.AST) -> bool:
@@ -150,13 +151,13 @@ def _early(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
     if not parameter.lookup[0]:
         settle += f'; optional = ["{attribute}"] passes None when it is missing'
     kind = subject.accessor(attribute)
-    on_every_path = attribute in subject.flow.read_on_every_path and attribute not in subject.flow.guarded_reads
+    on_every_path = parameter.key in subject.flow.read_on_every_path and parameter.key not in subject.flow.guarded_reads
     if kind and not subject.is_pure(attribute) and not on_every_path:
         message = f"{attribute} is {kind} and was evaluated on some paths only"
         yield subject.hazard("U102", Severity.PROVE, line, message, settle)
         return
-    if parameter.lookup[0] and not _may_fail(parameter):
-        return
+    if parameter.lookup[0] and parameter.key != attribute:
+        return  # a lookup that can't fail
     there = subject.presence(attribute)
     if there is not Presence.SURE:
         yield from _missing(subject, parameter, there, settle, on_every_path=on_every_path)
@@ -170,12 +171,6 @@ def _early(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         yield subject.hazard("U102", Severity.PROVE, line, message, settle)
 
 
-def _may_fail(parameter: Parameter) -> bool:
-    """`getattr(self, "x")` without a default is a read like any other."""
-    call = parameter.uses[0].node
-    return isinstance(call, ast.Call) and parameter.lookup[0].startswith("getattr") and len(call.args) == 2
-
-
 def _missing(
     subject: Subject, parameter: Parameter, there: Presence, settle: str, *, on_every_path: bool
 ) -> Iterator[Hazard]:
@@ -186,6 +181,6 @@ def _missing(
         severity = Severity.STOP if there is Presence.UNSURE else Severity.PROVE
         message = f"{attribute} is read on some paths only and may not exist yet when the method is called"
         yield subject.hazard("U102", severity, line, message, settle)
-    elif there is Presence.UNSURE and subject.flow.risks_before_read(attribute, Risk.CALL):
+    elif there is Presence.UNSURE and subject.flow.risks_before_read(parameter.key, Risk.CALL):
         message = f"{attribute} may not exist yet: that error would now come before what the method does first"
         yield subject.hazard("U102", Severity.PROVE, line, message, settle)

@@ -33,7 +33,8 @@ class Results(Struct, frozen=True, kw_only=True):
 def results_of(function: Function, needs: Needs, flow: Flow, order: tuple[str, ...] | None) -> Results:
     """What has to be returned. order: the plan's `returns` (already known to be the written attributes)."""
     written = tuple(order) if order is not None else tuple(needs.written)
-    inward = frozenset(written) & (flow.reads_before_write | (frozenset(written) - flow.definite_at_returns))
+    kept = flow.definite_at_returns if flow.leaves_by(Kind.END, Kind.RETURN) else frozenset(written)
+    inward = frozenset(written) & (flow.reads_before_write | (frozenset(written) - kept))
     if not returns_value(function):
         return Results(own="", attributes=written, inward=inward)
     returned = _returned_attribute(function, needs, flow)

@@ -13,6 +13,7 @@ from codemods.source.classes import ClassKey, class_at, mro, subclasses
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
 from codemods.source.parse import FUNCTIONS, Source, load
+from codemods.source.receivers import scope_at
 from codemods.source.string_text import WILD, text_of
 from codemods.source.strings import StringMention, mentions
 from codemods.source.usage import receiver_name
@@ -23,9 +24,11 @@ _REPLACING = frozenset({"new", "new_callable", "side_effect", "wraps", "autospec
 
 def string_hazards(files: FileSet, key: ClassKey, name: str, *, leaves: bool) -> Iterator[Hazard]:
     """leaves: whether the method will be gone from its class in the end."""
+    seen: set[tuple[str, int]] = set()
     for mention in mentions(files, key.module, f"{key.qualname}.{name}"):
         if not mention.path.endswith((".py", ".pyi")):
             continue
+        seen.add((mention.path, mention.line))
         if mention.kind == "getattr":
             yield from _looked_up(files, mention, name, leaves=leaves)
         elif mention.kind in ("patch-target", "setattr-name"):
@@ -33,7 +36,9 @@ def string_hazards(files: FileSet, key: ClassKey, name: str, *, leaves: bool) ->
         elif mention.kind == "entry-point" and mention.is_sure:
             message = f"{mention.text!r} names {name}, which would need other arguments"
             yield _hazard("U111", Severity.STOP, mention, message, _WRAPPER)
-    yield from _made_up(files, key, name)
+    for hazard in _made_up(files, key, name):
+        if (hazard.path, hazard.line) not in seen:
+            yield hazard
 
 
 def _hazard(code: str, severity: Severity, place: StringMention, message: str, settle: str) -> Hazard:
@@ -91,14 +96,16 @@ def _made_up(files: FileSet, key: ClassKey, name: str) -> Iterator[Hazard]:
     """`getattr(self, anything)()` in the class or its relatives: any method may be meant."""
     for each in dict.fromkeys((*mro(files, key).classes, *subclasses(files, key))):
         at = class_at(files, each)
-        if at is None:
-            continue
-        for call in _free_lookups(*at):
-            is_named = _is_a_text(files, name)
+        for call in _lookups(*at) if at is not None else ():
+            assert at is not None
+            text = text_of(at[0], call.args[1], scope_at(at[0], call))
+            is_free = text is None or not text.value.replace(WILD, "")
+            if not is_free and not (text is not None and text.could_be(name)):
+                continue
             message = f"methods are called by names made at run time here; {name} may be one of them"
             yield Hazard(
                 code="U104",
-                severity=Severity.STOP if is_named else Severity.PROVE,
+                severity=Severity.STOP if not is_free or _is_a_text(files, name) else Severity.PROVE,
                 path=at[0].path,
                 line=call.lineno,
                 message=message,
@@ -106,17 +113,15 @@ def _made_up(files: FileSet, key: ClassKey, name: str) -> Iterator[Hazard]:
             )
 
 
-def _free_lookups(source: Source, node: ast.ClassDef) -> Iterator[ast.Call]:
-    """Lookups on the method's own object whose result is called and whose name may be anything."""
+def _lookups(source: Source, node: ast.ClassDef) -> Iterator[ast.Call]:
+    """Lookups on a method's own object whose result is called."""
     for function in (each for each in node.body if isinstance(each, FUNCTIONS)):
         me = receiver_name(function)
         for call in ast.walk(function):
             if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "getattr" or len(call.args) < 2:
                 continue
             if getattr(call.args[0], "id", "") == me and _is_called(source, function, call):
-                text = text_of(source, call.args[1])
-                if text is None or not text.value.replace(WILD, ""):
-                    yield call
+                yield call
 
 
 def _is_called(source: Source, function: ast.AST, call: ast.Call) -> bool:

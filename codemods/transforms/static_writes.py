@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
-from codemods.source.flow import Place, Risk
+from codemods.source.flow import Kind, Place, Risk
 from codemods.source.members import MemberKind, instance_attributes
 from codemods.source.presence import Presence
 from codemods.transforms.parameters import How, Parameter
@@ -55,6 +55,10 @@ def write_hazards(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
     stop = _met_by_others(subject, attribute)
     if stop is not None:
         yield stop
+        return
+    if not subject.flow.leaves_by(Kind.END, Kind.RETURN):
+        message = f"{attribute} is assigned and never handed back: this method always raises"
+        yield subject.hazard("U103", Severity.STOP, line, message, _OWNER)
         return
     places = [
         place

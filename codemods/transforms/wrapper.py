@@ -114,7 +114,13 @@ def _laid_out(statements: list[tuple[str, list[str], str]], wrapped: Wrapped) ->
         if len(one) <= wrapped.line_length or not arguments:
             lines.append(one)
             continue
-        lines += _broken_targets(before, wrapped)
+        *targets, head = _broken_targets(before, wrapped)
+        lines += targets
+        closed = f"{head}{', '.join(arguments)}{behind}"
+        if targets and len(closed) <= wrapped.line_length:
+            lines.append(closed)
+            continue
+        lines.append(head)
         lines += exploded_lines(arguments, indent + unit, wrapped.line_length)
         lines.append(f"{indent}{behind}")
     return lines
