@@ -43,7 +43,9 @@ def write_in_place(root: Path, result: PlanResult, allow_dirty: bool = False) ->
 def is_written(root: Path, result: PlanResult) -> bool:
     """Whether the files are what the plan makes of them: for who was interrupted while writing them."""
     changes = net_changes(result)
-    return bool(changes) and not has_journal(root) and all(_content(root / change.path) == change.after for change in changes)
+    if not changes or has_journal(root):
+        return False
+    return all(_content(root / change.path) == change.after for change in changes)
 
 
 def _content(place: Path) -> bytes | None:
