@@ -57,12 +57,12 @@ class Importer:
         self.replaced: list[Import] = []  # for type checkers only; a real import takes their place and they may go
         self._wanted: dict[Line, int] = {}
         self._local: dict[Function, list[Line]] = {}
-        self._given: dict[tuple[str, str, str], str] = {}
+        self._given: dict[tuple[str, str, str], list[str]] = {}  # the local names under which a thing will be had
         self._leaves_module: set[str] = set()
 
     def give(self, module: str, name: str, local: str) -> None:
         """An import at module level that an edit of somebody else makes bring `module.name`."""
-        self._given[module, name, "name"] = local
+        self._given.setdefault((module, name, "name"), []).append(local)
 
     def forget(self, *names: str) -> None:
         """Names the file's module level will no longer bind when the edits are applied."""
@@ -95,15 +95,16 @@ class Importer:
         is_local = lazy or self.is_circular(module)
         if is_local and not (at is None or function is not None):
             where = self.source.text.line_of(at)
-            return Brought(text=self._spell(module, name, style, ""), hazards=(self._cycle_hazard(module, where),))
-        if not is_local and key in self._given and lookup(scope, self._given[key]) in (None, self.scopes.module):
-            self._keep_above(module, name, style, at)
-            return Brought(text=self._spell(module, name, style, self._given[key]))
+            return Brought(text=self._spell(module, name, style, ""), hazards=(self.cycle_hazard(module, where),))
+        given = self._given_at(key, scope, prefer) if not is_local else ""
+        if given:
+            self._keep_above(given, at)
+            return Brought(text=self._spell(module, name, style, given))
         line, local = self._line(module, name, style, scope, prefer)
         text = self._spell(module, name, style, local)
         if not is_local:
             self.add(line, at)
-            self._given[key] = local
+            self._given.setdefault(key, []).append(local)
             self.replaced.extend(each for each in self._type_only(local, module, name, style))
             return Brought(text=text)
         if function is None:
@@ -113,7 +114,7 @@ class Importer:
 
     def can_bring(self, module: str, name: str, local: str) -> bool:
         """Whether the module level can have `module.name` under exactly that local name (it may have it already)."""
-        if self.present(module, name, "name", None, local) or self._given.get((module, name, "name")) == local:
+        if self.present(module, name, "name", None, local) or local in self._given.get((module, name, "name"), []):
             return True
         return not self.is_circular(module) and self._is_free(local, self.scopes.module, module, name, "name")
 
@@ -228,11 +229,21 @@ class Importer:
             Origin(package, leaf, is_external=True),
         )
 
-    def _keep_above(self, module: str, name: str, style: str, at: int | None) -> None:
+    def _given_at(self, key: tuple[str, str, str], scope: Scope, prefer: str) -> str:
+        """A name that an import found necessary before gives the thing, where the scope can read it."""
+        return next(
+            (
+                each
+                for each in self._given.get(key, [])
+                if (not prefer or each == prefer) and lookup(scope, each) in (None, self.scopes.module)
+            ),
+            "",
+        )
+
+    def _keep_above(self, local: str, at: int | None) -> None:
         """An import that was found necessary before may be needed further up now."""
         if at is None:
             return
-        local = self._given[module, name, style]
         for line in self._wanted:
             if local in (line.alias, line.name, line.module):
                 self._wanted[line] = min(self._wanted[line], at)
@@ -313,7 +324,8 @@ class Importer:
         local = local or (name if style == "name" else module.rpartition(".")[2])
         return local if style == "name" or not name else f"{local}.{name}"
 
-    def _cycle_hazard(self, module: str, line: int) -> Hazard:
+    def cycle_hazard(self, module: str, line: int) -> Hazard:
+        """U108 for a line of the file."""
         return Hazard(
             code="U108",
             severity=Severity.STOP,

@@ -279,6 +279,8 @@ class _Move:
             line = Line(importer.written(self.module), self.located.ref.name)
             if not self.is_exported and line not in importer.lines:
                 line = Line(line.module, line.name, mark="noqa: F401")
+            if importer.is_circular(self.module):
+                self.hazards.append(importer.cycle_hazard(self.module, self.located.node.lineno))
             importer.add(line)
 
     def _alias(self, piece: Piece) -> bytes:

@@ -91,7 +91,7 @@ class _Match:
 
     def run(self) -> bool:
         while self.at < len(self.old) or self.there < len(self.new):
-            steps = (self._staticmethod, self._removed, self._same, self._added, self._own, self._renamed, self._module)
+            steps = (self._staticmethod, self._removed, self._added, self._same, self._own, self._renamed, self._module)
             if not any(step() for step in steps):
                 return False
         return True
@@ -118,7 +118,8 @@ class _Match:
 
     def _added(self) -> bool:
         for texts in self.added:
-            if texts and self._texts(self.new, self.there, len(texts)) == texts:
+            is_here = bool(texts) and self._texts(self.new, self.there, len(texts)) == texts
+            if is_here and self._texts(self.old, self.at, len(texts)) != texts:
                 self.there += len(texts)
                 self.added.remove(texts)
                 return True
