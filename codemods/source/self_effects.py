@@ -6,6 +6,7 @@ that hands `self` to somebody else may touch anything: `is_open` says so."""
 from __future__ import annotations
 
 import ast
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -13,8 +14,12 @@ from msgspec import Struct
 from codemods.source.classes import ClassKey, class_at, memo, mro, subclasses
 from codemods.source.files import FileSet
 from codemods.source.locate import flattened
+from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.usage import WRITES, UseKind, self_uses
+
+_KEEP = 512  # classes
+_kept: OrderedDict[tuple[str, str, bytes], tuple[_Method, ...]] = OrderedDict()
 
 
 class Effects(Struct, frozen=True):
@@ -49,8 +54,8 @@ class ClassEffects:
         below = [each for heir in subclasses(files, key) for each in mro(files, heir).classes if each not in above]
         for name, effects in _inherited(files, above):
             self.own.setdefault(name, effects)
-        for method, effects in _methods(files, dict.fromkeys(below)):
-            self.own[method.name] = self.own.get(method.name, Effects()).with_(effects)
+        for method in _methods(files, dict.fromkeys(below)):
+            self.own[method.name] = self.own.get(method.name, Effects()).with_(method.effects)
 
     def reach(self, name: str) -> Effects:
         """The effects of a method with those of everything it calls on `self`; nothing for what is no method."""
@@ -77,24 +82,45 @@ def _inherited(files: FileSet, order: tuple[ClassKey, ...]) -> Iterator[tuple[st
     """Each method as the order finds it, with those behind it as long as each calls the next by `super()`."""
     found: dict[str, Effects] = {}
     ended: set[str] = set()
-    for method, effects in _methods(files, dict.fromkeys(order)):
+    for method in _methods(files, dict.fromkeys(order)):
         name = method.name
         if name not in ended:
-            found[name] = found.get(name, Effects()).with_(effects)
-            if not any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(method)):
+            found[name] = found.get(name, Effects()).with_(method.effects)
+            if not method.calls_super:
                 ended.add(name)
     yield from found.items()
 
 
-def _methods(files: FileSet, keys: Iterable[ClassKey]) -> Iterator[tuple[Function, Effects]]:
+class _Method(Struct, frozen=True):
+    """What is kept of one method: a few names, not its tree."""
+
+    name: str
+    effects: Effects
+    calls_super: bool
+
+
+def _methods(files: FileSet, keys: Iterable[ClassKey]) -> Iterator[_Method]:
     for key in keys:
-        at = class_at(files, key)
-        if at is None:
+        path = modules_of(files).path_of(key.module)
+        if path is None:
             continue
-        source, node = at
-        for statement in flattened(node.body):
-            if isinstance(statement, FUNCTIONS):
-                yield statement, _effects(source, statement)
+        content = (path, key.qualname, files.read(path))
+        if content not in _kept:
+            _kept[content] = tuple(_read(files, key))
+            while len(_kept) > _KEEP:
+                _kept.popitem(last=False)
+        yield from _kept[content]
+
+
+def _read(files: FileSet, key: ClassKey) -> Iterator[_Method]:
+    at = class_at(files, key)
+    if at is None:
+        return
+    source, node = at
+    for statement in flattened(node.body):
+        if isinstance(statement, FUNCTIONS):
+            calls_super = any(isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(statement))
+            yield _Method(statement.name, _effects(source, statement), calls_super)
 
 
 def _effects(source: Source, function: Function) -> Effects:

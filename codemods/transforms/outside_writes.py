@@ -21,16 +21,18 @@ _SHORTEST = 3  # a receiver's name that is shorter says nothing about its class
 
 def is_set_outside(files: FileSet, attribute: str, key: ClassKey | None) -> bool:
     """key: the class whose attribute it is; None for an attribute of any object."""
+    return any(is_set_in(files, path, attribute, key) for path in mentioning(files, attribute))
+
+
+def is_set_in(files: FileSet, path: str, attribute: str, key: ClassKey | None) -> bool:
+    """As `is_set_outside`, in one file."""
     word = re.escape(attribute.encode())
     assigned = re.compile(rb"[\w\])]\." + word + rb"\s*(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?![=}])")
     quoted = re.compile(rb"setattr\((\w+),\s*[\"']" + word + rb"[\"']")
-    for path in mentioning(files, attribute):
-        raw = files.read(path)
-        if any(_names_ours(match[1].decode("utf-8", "replace"), key) for match in quoted.finditer(raw)):
-            return True
-        if assigned.search(raw) and _assigns(files, path, attribute, key):
-            return True
-    return False
+    raw = files.read(path)
+    if any(_names_ours(match[1].decode("utf-8", "replace"), key) for match in quoted.finditer(raw)):
+        return True
+    return assigned.search(raw) is not None and _assigns(files, path, attribute, key)
 
 
 def _assigns(files: FileSet, path: str, attribute: str, key: ClassKey | None) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.flow import Event, Kind, Place, Risk
-from codemods.source.imports import resolve_dotted
+from codemods.source.imports import Origin, resolve_dotted
 from codemods.source.modules import modules_of
 from codemods.source.presence import Presence
 from codemods.source.receiver_kinds import NotIn
@@ -86,16 +86,28 @@ def _is_repeated(subject: Subject, event: Event) -> bool:
 
 def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[int, str] | None:
     """A place before a read where code may run that assigns the attribute."""
-    writers = subject.writers(attribute)
-    is_set_outside = any(subject.is_set_outside(each) for each in subject.behind(attribute))
-    if not writers and not is_set_outside:
-        return None
     line = next(use.node.lineno for use in subject.needs.uses if use.attribute == attribute)
-    who = f"{', '.join(writers[:3])} may change it" if writers else "other code assigns it"
+    reaching = [place for place in places if _reaches_object(subject, place.node)]
+    if reaching:
+        writers = subject.writers(attribute)
+        if writers or any(subject.is_set_outside(each) for each in subject.behind(attribute)):
+            who = f"{', '.join(writers[:3])} may change it" if writers else "other code assigns it"
+            return reaching[0].line, f"{attribute} is read once, at the call; {who} before line {line} does"
     for place in places:
-        if _reaches_object(subject, place.node) or (is_set_outside and _runs_our_code(subject, place.node)):
-            return place.line, f"{attribute} is read once, at the call; {who} before line {line} does"
+        # other code has no way to the object but through globals: only what is called here is looked at
+        home = _function_called(subject, place.node)
+        if home is not None and subject.is_set_in(home.module, subject.behind(attribute)):
+            return place.line, f"{attribute} is read once, at the call; {home} may assign it before line {line} does"
     return None
+
+
+def _function_called(subject: Subject, node: ast.AST) -> Origin | None:
+    """The function of the tree that is called by its name."""
+    if not isinstance(node, ast.Call):
+        return None
+    home = resolve_dotted(subject.files, subject.source, node.func, scope_at(subject.source, node.func))
+    is_ours = home is not None and home.name and modules_of(subject.files).path_of(home.module) is not None
+    return home if is_ours else None
 
 
 def _reaches_object(subject: Subject, node: ast.AST) -> bool:

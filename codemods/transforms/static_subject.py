@@ -5,7 +5,6 @@ Facts only; what follows from them for a change is static_hazards.py's and its n
 from __future__ import annotations
 
 import ast
-import re
 
 from msgspec import Struct
 
@@ -25,11 +24,12 @@ from codemods.source.classes import (
 )
 from codemods.source.files import FileSet
 from codemods.source.flow import Flow
-from codemods.source.index import mentioning
 from codemods.source.members import Member, MemberKind, members
+from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.presence import Presence, presence
 from codemods.source.self_effects import ClassEffects
+from codemods.transforms.outside_writes import is_set_in, is_set_outside
 from codemods.transforms.parameters import Needs
 from codemods.transforms.static_results import Results
 
@@ -141,7 +141,18 @@ class Subject(Struct, frozen=True, kw_only=True, eq=False):
 
     def is_set_outside(self, attribute: str) -> bool:
         """Whether code anywhere assigns an attribute of this name to something that is not its own `self`."""
-        return memo(self.files, "set outside", attribute, lambda: _is_set_outside(self.files, attribute))
+        key = self.key if attribute in self.needs_attributes else None
+        return memo(self.files, "set outside", (attribute, key), lambda: is_set_outside(self.files, attribute, key))
+
+    def is_set_in(self, module: str, attributes: frozenset[str]) -> bool:
+        """As `is_set_outside`, in the functions of one module alone."""
+        path = modules_of(self.files).path_of(module)
+        return path is not None and any(is_set_in(self.files, path, each, self.key) for each in sorted(attributes))
+
+    @property
+    def needs_attributes(self) -> frozenset[str]:
+        """First-level attributes that the method uses."""
+        return frozenset(use.attribute for use in self.needs.uses)
 
     # -- calls of the body
 
@@ -178,15 +189,4 @@ def _is_descriptor(subject: Subject, member: Member) -> bool:
                 return any(defines(subject.files, above, "__get__") for above in mro(subject.files, found).classes)
             if isinstance(found, External):
                 return foreign.defines(found.name, "__get__") is True
-    return False
-
-
-def _is_set_outside(files: FileSet, attribute: str) -> bool:
-    word = re.escape(attribute.encode())
-    assigned = re.compile(rb"([\w.\])]*)\." + word + rb"\s*(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)")
-    quoted = re.compile(rb"setattr\([^,\n]*,\s*[\"']" + word + rb"[\"']")
-    for path in mentioning(files, attribute):
-        raw = files.read(path)
-        if quoted.search(raw) or any(match[1] not in (b"self", b"cls") for match in assigned.finditer(raw)):
-            return True
     return False
