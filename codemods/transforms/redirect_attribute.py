@@ -59,7 +59,12 @@ def plan(files: FileSet, step: RedirectAttribute) -> Planned:
     what = f"{key.name}.{old}, now {via.text}"
     texts = [each for each in mentions_of(files, targets) if each.kind != "slots"]
     strings = [left_behind(each, what, mode="rewrite") for each in texts]
-    hazards = [*via.hazards(sure), *dropping.hazards, *unsure(sites, f"{key.name}.{old}"), *strings]
+    hazards = [
+        *via.hazards(sure, writes=dropping.leaves_writes),
+        *dropping.hazards,
+        *unsure(sites, f"{key.name}.{old}"),
+        *strings,
+    ]
     text = f"{len(sure)} places in {len({site.path for site in sure})} files read {via.text} now"
     finding = Finding(topic="reads", text=text, path=source.path, line=node.lineno)
     return Planned(files=edits.applied(), hazards=tuple(shortened(hazards)), findings=(finding,))
@@ -127,6 +132,7 @@ def _redirect(
             message = f"{via.text} can't be assigned: its class is frozen"
             settle = "drop the assignment, or build the object with the value"
             yield refusal("frozen", site.path, site.line, message, settle)
+        dropping.leaves_writes = dropping.leaves_writes or site.access is not Access.READ
         edits.add(source, [Edit(site.start, site.end, via.text.encode())])
         spans.append((site.start, site.end))
     kept = keep_printed(source, spans)

@@ -14,7 +14,7 @@ from codemods.source.class_names import qualname_of
 from codemods.source.classes import ClassKey, class_at
 from codemods.source.files import FileSet
 from codemods.source.locate import head_start, tail_end
-from codemods.source.members import Member, MemberKind, members
+from codemods.source.members import Member, MemberKind, assignments_in, members
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.receivers import scope_at
@@ -37,6 +37,7 @@ class Dropping:
         self.files, self.via, self.old, self.is_wanted = files, via, old, is_wanted
         self.hazards: list[Hazard] = []
         self._going: list[tuple[Source, ast.stmt]] = []
+        self.leaves_writes = False  # some assignment is not dropped, but goes to the other object
         self._is_property = False
         self._parts: list[tuple[Source, int, int]] = []
 
@@ -63,9 +64,20 @@ class Dropping:
             if member.kind is not MemberKind.ACCESSOR and any(each.role is Role.LOAD for each in reads):
                 message = f"the body of {owner.name} reads {self.old} where there is no object yet"
                 yield refusal("U102", source.path, node.lineno, message, "give that value a name of its own first")
+            elif member.kind is MemberKind.ATTRIBUTE:
+                self._class_value(source, node, owner, member)
             self._is_property = self._is_property or member.kind is MemberKind.ACCESSOR
             if self.is_wanted:
                 self._declared(source, member)
+
+    def _class_value(self, source: Source, node: ast.ClassDef, owner: ClassKey, member: Member) -> None:
+        """A value in the class body is what objects have that nothing gave a value of their own."""
+        own = assignments_in(source, node, owner, self.old)
+        if any(each.method == "__init__" and each.is_unconditional for each in own):
+            return
+        message = f"objects without a {self.old} of their own read {self.via.text} instead of this value"
+        settle = f"give {self.via.path} the same value, or prove with a twin run that nobody reads this one"
+        self.hazards.append(hazard("U101", Severity.PROVE, source.path, member.node.lineno, message, settle))
 
     def _declared(self, source: Source, member: Member) -> None:
         if member.kind is not MemberKind.SLOT:

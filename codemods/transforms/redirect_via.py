@@ -10,10 +10,10 @@ from functools import cached_property
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.attribute_sites import AttributeSite, bearers
-from codemods.source.classes import ClassKey, class_at, defines, has_dynamic_lookup, mro
+from codemods.source.classes import ClassKey, class_at, defines, has_dynamic_lookup, mro, subclasses
 from codemods.source.files import FileSet
 from codemods.source.locate import flattened
-from codemods.source.members import Assignment, has_unknown_bases, instance_attributes, members
+from codemods.source.members import Assignment, has_unknown_bases, instance_attributes, members, own_attributes
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS
 from codemods.source.receiver_kinds import Known
@@ -81,8 +81,11 @@ class Via:
 
     # -- since when it is there
 
-    def hazards(self, sites: Iterable[AttributeSite]) -> Iterator[Hazard]:
+    def hazards(self, sites: Iterable[AttributeSite], *, writes: bool) -> Iterator[Hazard]:
+        """writes: something is written to the object, and has to be there until it is read."""
         path = self._path(self.key)
+        if writes:
+            yield from self._replaced()
         for each in self.assignments:
             if _may_be_none(each):
                 message = f"{self.head} may be None: it is set or declared so here"
@@ -95,6 +98,19 @@ class Via:
             settle = "set it in __init__ first, or prove with a twin run that nothing reads it before"
             yield hazard("U102", Severity.PROVE, path, first.line, message, settle)
         yield from self._too_early(sites)
+
+    def _replaced(self) -> Iterator[Hazard]:
+        """Assignments of the object itself, when there are several: what was written to the first one is lost."""
+        heirs = subclasses(self.files, self.key)
+        found = [
+            *self.assignments,
+            *(each for heir in heirs for each in own_attributes(self.files, heir).get(self.head, [])),
+        ]
+        real = [each for each in found if not _may_be_none(each)]
+        for each in real[1:]:
+            message = f"{self.head} is set again here, so {self.text} may be another one than was written before"
+            settle = "prove with a twin run that nothing is written before this line"
+            yield hazard("U101", Severity.PROVE, each.path, each.line, message, settle)
 
     def _too_early(self, sites: Iterable[AttributeSite]) -> Iterator[Hazard]:
         """Uses in `__init__` above the line that sets the object."""
