@@ -85,7 +85,7 @@ def restored(host: Host, alias: Alias, part: Part) -> list[Edit] | None:
     if len(edits) != len(uses):
         return None
     kept = keep_printed(host.source, [(edit.start, edit.end) for edit in edits])
-    return None if kept.unkept else [*edits, *kept.edits]
+    return None if kept.unkept else edits + [each for each in kept.edits if part.start <= each.start < part.end]
 
 
 class Bare(Struct, frozen=True, kw_only=True):

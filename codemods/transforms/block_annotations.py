@@ -53,6 +53,18 @@ def text_at(host: Host, annotation: ast.expr, at: int, *, in_class: bool) -> str
     return text
 
 
+def missing_name(host: Host, text: str, at: int) -> str:
+    """A name of an annotation's text that the module does not have yet at offset `at`; "" when all are there."""
+    module = table(host.source).module
+    is_postponed = has_postponed_annotations(host.source)
+    for node in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(node, ast.Name) and (node.id in module.bound or node.id not in BUILTINS):
+            bound = module.bound.get(node.id)
+            if not bound or (not is_postponed and min(each.start for each in bound) >= at):
+                return node.id
+    return ""
+
+
 def _declared(host: Host, name: str) -> ast.expr | None:
     arguments = host.function.args
     for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:

@@ -115,7 +115,7 @@ def yields(part: Part) -> list[ast.AST]:
 def check_part(host: Host, part: Part, kind: str) -> tuple[list[Refusal], list[Hazard]]:
     """What speaks against the block itself, whatever its variables are."""
     refusals = [*_shape(host, part), *_frames(host), *_generator(host, part), *_type_parameters(host, part, kind)]
-    hazards = list(_stack_levels(host, part))
+    hazards = [*_stack_levels(host, part), *_stopped(host, part)]
     for problem in _class_bound(host, part, kind):
         (refusals if isinstance(problem, Refusal) else hazards).append(problem)  # type: ignore[arg-type]
     return refusals, hazards
@@ -175,6 +175,27 @@ def _generator(host: Host, part: Part) -> Iterator[Refusal]:
         yield host.refusal("U113", found[0], message, "take the whole statement instead")
 
 
+def _stopped(host: Host, part: Part) -> Iterator[Hazard]:
+    """A generator or coroutine can't let StopIteration out: it becomes a RuntimeError, which no handler here awaits."""
+    if not yields(part) and not is_async_part(part):
+        return
+    inside: ast.AST = part.nodes[0]
+    for above in host.source.ancestors(inside):
+        if above is host.function:
+            return
+        if inside in getattr(above, "body", ()):
+            for handler in getattr(above, "handlers", ()):
+                caught = ast.unparse(handler.type) if handler.type is not None else ""
+                if "StopIteration" in caught or "StopAsyncIteration" in caught:
+                    yield host.hazard(
+                        "U113",
+                        handler,
+                        f"this handler waits for {caught}, which can't leave the new coroutine or generator",
+                        "take the whole `try` into the block",
+                    )
+        inside = above
+
+
 def _type_parameters(host: Host, part: Part, kind: str) -> Iterator[Refusal]:
     scopes = table(host.source)
     start, end = host.source.start(part.nodes[0]), host.source.end(part.nodes[-1])
@@ -214,7 +235,7 @@ def _class_bound(host: Host, part: Part, kind: str) -> Iterator[Refusal | Hazard
             else:
                 settle = 'name class and object: super(Class, self), or kind = "method"'
                 yield host.refusal("U105", node, message, settle)
-        if kind == "function" and host.owner is not None:
+        if kind == "function" and host.owner is not None and not _is_in_inner_class(host, node):
             name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
             is_mangled = isinstance(name, str) and name.startswith("__") and not name.endswith("__")
             is_own = isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == host.receiver
@@ -223,9 +244,19 @@ def _class_bound(host: Host, part: Part, kind: str) -> Iterator[Refusal | Hazard
                 yield host.refusal("U105", node, message, 'keep it in the class: kind = "method"')
 
 
+def _is_in_inner_class(host: Host, node: ast.AST) -> bool:
+    """Whether a class made in the function is around the node: its frames and its names are its own."""
+    for above in host.source.ancestors(node):
+        if above is host.function:
+            return False
+        if isinstance(above, ast.ClassDef):
+            return True
+    return False
+
+
 def _implicit_class(host: Host, node: ast.AST) -> str:
     """`super()` or `__class__` when the node is one of them; `super(Class, self)` says itself what it means."""
-    if not isinstance(node, ast.Name) or node.id not in ("super", "__class__"):
+    if not isinstance(node, ast.Name) or node.id not in ("super", "__class__") or _is_in_inner_class(host, node):
         return ""
     above = host.source.parents[node]
     is_explicit = isinstance(above, ast.Call) and above.func is node and bool(above.args)

@@ -16,7 +16,14 @@ from codemods.source.kept_text import keep_printed
 from codemods.source.members import MemberKind
 from codemods.source.scopes import lookup
 from codemods.source.splice import Edit, MixedIndent, apply_edits
-from codemods.transforms.block_annotations import annotation_of, is_annotated, left_behind, result_annotation, text_at
+from codemods.transforms.block_annotations import (
+    annotation_of,
+    is_annotated,
+    left_behind,
+    missing_name,
+    result_annotation,
+    text_at,
+)
 from codemods.transforms.block_call import call_edit
 from codemods.transforms.block_check import Ending, check_part, ending_of, is_async_part, yields
 from codemods.transforms.block_find import Part, own_nodes
@@ -178,7 +185,9 @@ def _parameters(
             found.append((first_use.get(name, part.end) if is_read else part.end, (name, text, name)))
     for each in own.parameters:
         at = host.source.start(each.uses[0].node)
-        found.append((at, (each.name, each.annotation, f"{host.receiver}.{each.path}")))
+        text = each.annotation
+        text = "" if text and missing_name(host, text, spot.offset) else text
+        found.append((at, (each.name, text, f"{host.receiver}.{each.path}")))
     return [parameter for _, parameter in sorted(found, key=lambda pair: pair[0])]
 
 

@@ -13,7 +13,6 @@ from codemods.source.files import FileSet
 from codemods.source.flow import Flow, flow_of
 from codemods.source.flow_region import Region
 from codemods.source.flow_scopes import parameters
-from codemods.source.import_layout import has_postponed_annotations
 from codemods.source.index import has_word
 from codemods.source.locate import Located
 from codemods.source.members import Assignment, MemberKind, assignments_in, members
@@ -87,12 +86,8 @@ class Host:
         def key_of(node: ast.expr) -> str | None:
             return node.id if isinstance(node, ast.Name) and node.id in known else None
 
-        return flow_of(
-            self.function.body,
-            key_of,
-            bound=self.parameter_names,
-            evaluates_annotations=not has_postponed_annotations(self.source),
-        )
+        # Annotations of functions made here count as reads also where they are not evaluated: so they keep their names.
+        return flow_of(self.function.body, key_of, bound=self.parameter_names)
 
     def region(self, part: Part) -> Region:
         if part not in self._regions:

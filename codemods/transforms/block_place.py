@@ -158,7 +158,7 @@ def _module_name_problems(host: Host, name: str) -> Iterator[Refusal | Hazard]:
     module = modules.module_of(source.path)
     if modules.path_of(f"{module}.{name}") is not None:
         yield _taken(host, source.line(host.function), f"{module}.{name} is a submodule")
-    if not name.startswith("_"):
+    if not name.startswith("_") and "__all__" not in scopes.module.bound:
         yield from _star_importers(host, name, module)
 
 

@@ -66,8 +66,8 @@ def self_reads(host: Host, part: Part, *, annotate: bool) -> SelfReads:
         for use in each.uses
     ]
     kept = keep_printed(host.source, [(edit.start, edit.end) for edit in edits])
-    edits += kept.edits
-    printed = [unkept(host.source, at) for at in kept.unkept]
+    edits += [edit for edit in kept.edits if part.start <= edit.start and edit.end <= part.end]
+    printed = [unkept(host.source, at) for at in kept.unkept if part.start <= at < part.end]
     return SelfReads(parameters=tuple(parameters), edits=tuple(edits), hazards=tuple(hazards), refusals=tuple(printed))
 
 

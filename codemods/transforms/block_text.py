@@ -64,8 +64,10 @@ def body_text(source: Source, cut: Cut, indent: bytes, unit: bytes) -> bytes:
     first_end = min(source.text.line_end(start), end)
     old = source.text.indent_at(start)
     text = _edited(source, cut, first_end, old, indent)
-    if first_end == end or _is_closed(text):
+    if _is_closed(text):
         return indent + b"return " + text + newline
+    if first_end == end:
+        return indent + b"return (" + text + b")" + newline
     text = _edited(source, cut, first_end, old, indent + unit)
     return indent + b"return (" + newline + indent + unit + text + newline + indent + b")" + newline
 

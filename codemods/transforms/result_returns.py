@@ -12,12 +12,9 @@ from msgspec import Struct
 
 from codemods.schema.hazards import Refusal
 from codemods.schema.plan import ResultStruct
-from codemods.source.binder import table
 from codemods.source.flow import Kind, flow_of, names
-from codemods.source.import_layout import has_postponed_annotations
-from codemods.source.scopes import BUILTINS
 from codemods.source.splice import Edit, with_newline
-from codemods.transforms.block_annotations import annotation_of, text_at
+from codemods.transforms.block_annotations import annotation_of, missing_name, text_at
 from codemods.transforms.block_host import Host, listed
 from codemods.transforms.inline_brackets import is_whole
 from codemods.transforms.layout import exploded_lines, indent_unit
@@ -140,19 +137,13 @@ def _known_type(host: Host, tuples: list[ast.Tuple], position: int, at: int) -> 
 def _type_problem(host: Host, field: str, text: str, at: int) -> Refusal | None:
     """Why a type that the plan gives can't stand at offset `at`."""
     try:
-        tree = ast.parse(text, mode="eval")
+        missing = missing_name(host, text, at)
     except SyntaxError:
         return host.refusal("bad-type", host.function, f"`{text}` is no type for {field}", "write an annotation")
-    module = table(host.source).module
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Name) or node.id in BUILTINS:
-            continue
-        bound = module.bound.get(node.id)
-        is_late = bool(bound) and min(each.start for each in bound or ()) >= at
-        if not bound or (is_late and not has_postponed_annotations(host.source)):
-            message = f"{host.source.path} has no {node.id} above {host.name} to annotate {field} with"
-            return host.refusal("bad-type", host.function, message, f"import {node.id} first, or use another type")
-    return None
+    if not missing:
+        return None
+    message = f"{host.source.path} has no {missing} above {host.name} to annotate {field} with"
+    return host.refusal("bad-type", host.function, message, f"import {missing} first, or use another type")
 
 
 # -- text

@@ -103,6 +103,7 @@ def test_stopped_until_accepted(text: str, first: str, last: str, hazard: str) -
         ("if a:\n    x = b\nelse:\n    raise E\nreturn x", "if a", ""),
         ("while True:\n    x = g(a)\n    if x:\n        break\nreturn x", "while", ""),
         ("try:\n    x = a\nfinally:\n    g()\nreturn x", "try", ""),
+        ("class K(a):\n    def m(self):\n        return super().m()\nreturn K", "class K", ""),
     ],
 )
 def test_no_false_alarm(text: str, first: str, last: str) -> None:
@@ -202,6 +203,27 @@ def test_methods(body: str, keys: dict[str, Any], code: str) -> None:
 def test_expressions(body: str, text: str, code: str) -> None:
     found = planned(f"def f(a, b):\n    {body}\n", expression=text)
     assert [refusal.code for refusal in found.refusals] == [code]
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "found"),
+    [
+        (
+            "async def f(a):\n    try:\n        x = await g(next(a))\n    except StopIteration:\n        x = 0\n",
+            "x = await",
+            ["stop U113"],
+        ),
+        (
+            "def f(a):\n    try:\n        yield next(a)\n    except (E, StopIteration):\n        pass\n",
+            "yield",
+            ["stop U113"],
+        ),
+        ("def f(a):\n    try:\n        x = next(a)\n    except StopIteration:\n        x = 0\n", "x = next", []),
+        ("async def f(a):\n    try:\n        x = await a\n    except E:\n        x = 0\n", "x = await", []),
+    ],
+)
+def test_stop_iteration_does_not_leave_a_coroutine(text: str, first: str, found: list[str]) -> None:
+    assert codes(planned(text, first=first)) == found
 
 
 def test_the_lines_of_an_ambiguous_text_are_told() -> None:

@@ -311,6 +311,26 @@ def test_an_annotation_is_not_evaluated_before_its_name_is_there() -> None:
         assert expected in planned.files.read("m.py").decode()
 
 
+def test_an_annotation_of_an_attribute_waits_for_its_name_too() -> None:
+    text = (
+        "class C:\n    def __init__(self, n):\n        self.n: Late = n\n\n    def f(self):\n        g(self.n)\n\n\n"
+        "class Late: ...\n"
+    )
+    step = ExtractFunction(function="m:C.f", name="_new", first="g(self.n)")
+    planned = TRANSFORM.plan(tree(f"# file: m.py\n{text}"), step)
+    assert planned.files is not None
+    assert planned.files.read("m.py").startswith(b"def _new(*, n):\n")
+
+
+def test_a_local_class_in_an_annotation_of_a_local_function_comes_along() -> None:
+    extract(
+        "from __future__ import annotations\n\n\ndef f(a):\n    class K: ...\n\n    def h(x: K): ...\n\n    return h\n",
+        "from __future__ import annotations\n\n\ndef f(a):\n    class K: ...\n\n    h = _new(K=K)\n\n    return h\n"
+        "\n\ndef _new(*, K):\n    def h(x: K): ...\n    return h\n",
+        first="def h",
+    )
+
+
 def test_no_annotations_where_the_plan_wants_none() -> None:
     extract(
         "def f(a: int) -> int:\n    x: int = a\n    return x\n",
@@ -415,6 +435,7 @@ EXPRESSIONS = {
         "*, a, b",
         "return g(\n        a,\n        # why\n        b,\n    )",
     ),
+    "walrus": ("return (y := a)", "y := a", "return (_new(a=a))", "*, a", "return (y := a)"),
     "own walrus": ("return g(y := a, y)", "g(y := a, y)", "return _new(a=a)", "*, a", "return g(y := a, y)"),
 }
 
