@@ -22,7 +22,6 @@ from codemods.source.members import Member, MemberKind, members
 from codemods.source.modules import modules_of
 from codemods.source.name_spans import definition
 from codemods.source.parse import Function, Source, load
-from codemods.source.self_effects import class_effects
 from codemods.source.sites import CallSites
 from codemods.source.splice import Edit, apply_edits, with_newline
 from codemods.transforms.annotations import annotations_for, result_annotation
@@ -109,7 +108,6 @@ def _prepare(
         needs=needs,
         results=results,
         flow=flow,
-        effects=class_effects(files, key),
         has_wrapper=step.wrapper,
         leaves=bool(step.to),
         on_class=member.kind is MemberKind.CLASS_METHOD,

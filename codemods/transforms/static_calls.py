@@ -14,6 +14,7 @@ from codemods.source.classes import ClassKey, class_at, mro
 from codemods.source.files import FileSet
 from codemods.source.imports import Origin, imports_of, origin
 from codemods.source.members import MemberKind, members
+from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function, Source, load
 from codemods.source.receiver_kinds import Known
 from codemods.source.receivers import receiver_type
@@ -88,12 +89,15 @@ def static_calls(files: FileSet, sites: CallSites, changed: Changed) -> Calls:
 
 def _style(files: FileSet, source: Source, module: str, name: str) -> str:
     """How the file would name the class: through its module where it imports only that."""
-    found = [each for each in imports_of(files, source) if each.is_plain]
-    if any(
-        each.attribute == name and origin(files, each.module, name) == origin(files, module, name) for each in found
-    ):
+    if modules_of(files).path_of(module) == source.path:
         return "name"
-    as_module = (each for each in found if origin(files, each.module, each.attribute) == Origin(module, ""))
+    found = [each for each in imports_of(files, source) if each.is_plain]
+    wanted = origin(files, module, name)
+    if any(each.attribute == name and origin(files, each.module, name) == wanted for each in found):
+        return "name"
+    leaf = module.rpartition(".")[2]  # an alias renames what is bound, not what is imported
+    as_module = [each for each in found if leaf in (each.attribute, each.module.rpartition(".")[2])]
+    as_module = [each for each in as_module if origin(files, each.module, each.attribute) == Origin(module, "")]
     return "module" if any(each.attribute or each.module == module for each in as_module) else "name"
 
 

@@ -12,6 +12,7 @@ from codemods.schema.hazards import Hazard, Severity
 from codemods.source.classes import ClassKey, class_at, mro, subclasses
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
+from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Source, load
 from codemods.source.receivers import scope_at
 from codemods.source.string_text import WILD, text_of
@@ -95,6 +96,9 @@ def _call_around(files: FileSet, mention: StringMention) -> ast.Call | None:
 def _made_up(files: FileSet, key: ClassKey, name: str) -> Iterator[Hazard]:
     """`getattr(self, anything)()` in the class or its relatives: any method may be meant."""
     for each in dict.fromkeys((*mro(files, key).classes, *subclasses(files, key))):
+        path = modules_of(files).path_of(each.module)
+        if path is None or b"getattr(" not in files.read(path):
+            continue
         at = class_at(files, each)
         for call in _lookups(*at) if at is not None else ():
             assert at is not None

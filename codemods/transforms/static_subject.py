@@ -28,7 +28,7 @@ from codemods.source.members import Member, MemberKind, members
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.presence import Presence, presence
-from codemods.source.self_effects import ClassEffects
+from codemods.source.self_effects import ClassEffects, class_effects
 from codemods.transforms.outside_writes import is_set_in, is_set_outside
 from codemods.transforms.parameters import Needs
 from codemods.transforms.static_results import Results
@@ -64,10 +64,14 @@ class Subject(Struct, frozen=True, kw_only=True, eq=False):
     needs: Needs
     results: Results
     flow: Flow
-    effects: ClassEffects
     has_wrapper: bool
     leaves: bool = True
     on_class: bool = False
+
+    @property
+    def effects(self) -> ClassEffects:
+        """Of the whole class; looked up only where the body gives a reason to."""
+        return class_effects(self.files, self.key)
 
     def hazard(self, code: str, severity: Severity, line: int, message: str, settle: str) -> Hazard:
         return Hazard(code=code, severity=severity, path=self.source.path, line=line, message=message, settle=settle)
