@@ -13,9 +13,14 @@ from codemods.schema.errors import PlanError
 from codemods.schema.plan import Rename
 from codemods.schema.refs import DefRef
 from codemods.schema.result import Phase
+from codemods.source.attribute_sites import bearers
+from codemods.source.binder import table
+from codemods.source.classes import key_of
 from codemods.source.files import FileSet
 from codemods.source.locate import AmbiguousDefinition, UnknownDefinition, flattened, module_path
+from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Function, Source, load
+from codemods.source.receivers import scope_at
 from codemods.transforms.rename_attribute import plan_attribute
 from codemods.transforms.rename_definition import plan_definition
 from codemods.transforms.rename_local import plan_local
@@ -91,6 +96,23 @@ def find_place(files: FileSet, ref: DefRef) -> Place:
             )
         around = found[0]
     return Place(source, around, ref.name)
+
+
+def is_renamed(files: FileSet, step: Rename) -> bool:
+    """Whether the tree looks as the step leaves it: the new name is where the old one was."""
+    modules = modules_of(files)
+    if ":" not in step.definition:
+        return modules.path_of(step.definition) is None and modules.path_of(step.to) is not None
+    try:
+        place = find_place(files, DefRef.parse(step.definition))
+    except PlanError:
+        return False
+    if isinstance(place.around, ast.ClassDef):
+        key = key_of(files, place.source, place.around, scope_at(place.source, place.around))
+        return key in bearers(files, step.to) and key not in bearers(files, place.name)
+    scopes = table(place.source)
+    bound = (scopes.module if place.around is None else scopes.scope_of(place.around)).bound
+    return step.to in bound and place.name not in bound
 
 
 def words(step: Rename) -> Words:

@@ -22,6 +22,7 @@ from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.splice import Edit
 from codemods.source.strings import mentions_of
+from codemods.transforms.rename_by_name import decorated
 from codemods.transforms.rename_fields import field_keywords
 from codemods.transforms.rename_report import Edits, hazard, note, refusal, shortened, stop
 from codemods.transforms.rename_strings import rename_in_strings
@@ -50,6 +51,9 @@ def plan_attribute(
         return refused(*dict.fromkeys(problems))
     hazards = [*_outside(files, source, node, found.owners, old), *_protocol(source, node, old, new)]
     hazards.extend(unsure(sites, f"{key.name}.{old}"))
+    for each in node.body:
+        if isinstance(each, FUNCTIONS) and each.name == old:
+            hazards.extend(decorated(files, source, each, scope, old))
     fields = field_keywords(files, found.owners, old)
     for path, places in fields.edits(new).items():
         edits.add_to(path, places)

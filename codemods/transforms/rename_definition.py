@@ -5,22 +5,19 @@ means to somebody outside of Python's own rules (pickles, fixtures, test collect
 
 from __future__ import annotations
 
-import ast
-import posixpath
 from collections.abc import Iterator
 from typing import Literal
 
-from codemods.schema.hazards import Hazard, Refusal
+from codemods.schema.hazards import Refusal
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.imports import Origin, binding_import
-from codemods.source.index import mentioning
-from codemods.source.members import decorator_name
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Source, load
+from codemods.source.parse import Source, load
 from codemods.source.scopes import Role
 from codemods.source.strings import StringMention, mentions
-from codemods.transforms.rename_report import Edits, note, refusal, shortened, stop
+from codemods.transforms.rename_by_name import by_name
+from codemods.transforms.rename_report import Edits, refusal, shortened
 from codemods.transforms.rename_strings import rename_in_strings
 from codemods.transforms.rename_uses import Uses, candidates, star_brings
 from codemods.transforms.rename_variable import rename_variable
@@ -60,7 +57,7 @@ def plan_definition(files: FileSet, source: Source, old: str, new: str, strings:
     text = rename_in_strings(
         edits, mentions(files, module, old), old, new, mode=strings, follows=lambda each: _follows(files, uses, each)
     )
-    hazards = shortened([*text.hazards, *_outside(files, source, definition.node, old, new)])
+    hazards = shortened([*text.hazards, *by_name(files, source, definition.node, old, new)])
     return Planned(files=edits.applied(), hazards=tuple(hazards), findings=text.findings)
 
 
@@ -104,46 +101,3 @@ def _follows(files: FileSet, uses: Uses, each: StringMention) -> bool:
     if each.holder:
         return uses.carries(modules.path_of(each.holder, near=each.path))
     return True
-
-
-def _outside(files: FileSet, source: Source, node: ast.AST, old: str, new: str) -> Iterator[Hazard]:
-    """Who goes by the old name without reading the variable."""
-    at = source.start(node)
-    if isinstance(node, ast.ClassDef):
-        message = f"objects of {old} that were pickled before can't be loaded under the new name"
-        yield note("U110", source, at, message, f"keep `{old} = {new}` where old pickles are loaded, or accept U110")
-    for occurrence in table(source).named(old):
-        above = source.parents.get(occurrence.node)
-        if isinstance(above, ast.Attribute) and above.attr in {"__name__", "__qualname__"}:
-            message = f"{old}.{above.attr} is read here and comes to {new} now"
-            yield stop("U110", source, occurrence.start, message, "accept U110 when only messages show it")
-    for name in ("__getattr__", "__dir__"):
-        if name in (old, new):
-            yield stop("U104", source, at, f"Python itself looks up {name} in a module", "choose another name")
-    if isinstance(node, DEFINITIONS):
-        yield from _decorated(files, source, node, old)
-        yield from _collected(source, node, old, new)
-
-
-def _decorated(files: FileSet, source: Source, node: ast.AST, old: str) -> Iterator[Hazard]:
-    scope = table(source).module
-    for decorator in node.decorator_list:  # type: ignore[attr-defined]
-        name = decorator_name(files, source, decorator, scope)
-        keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
-        if name.rpartition(".")[2] == "fixture" and not any(each.arg == "name" for each in keywords):
-            users = [path for path in mentioning(files, old) if path != source.path]
-            message = f"{old} is a fixture, which tests ask for by its name ({len(users)} other files mention it)"
-            yield stop("U119", source, source.start(node), message, f'give it `name="{old}"` first')
-        elif name.partition(".")[0] not in {"functools", "dataclasses", "contextlib", "typing", "abc", "enum"}:
-            message = f"the decorator {name} gets {old} and may go by its name"
-            yield note("U112", source, source.start(decorator), message, "check what the decorator does with the name")
-
-
-def _collected(source: Source, node: ast.AST, old: str, new: str) -> Iterator[Hazard]:
-    base = posixpath.basename(source.path)
-    if not (base.startswith("test") or base.endswith("_test.py")):
-        return
-    prefix = "Test" if isinstance(node, ast.ClassDef) else "test"
-    if old.startswith(prefix) != new.startswith(prefix):
-        message = f"pytest collects names that start with {prefix}"
-        yield stop("U119", source, source.start(node), message, "choose a name that is collected as before")
