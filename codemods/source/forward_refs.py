@@ -115,8 +115,10 @@ def quoted_attributes(source: Source, leaf: str) -> Iterator[QuotedAttribute]:
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or f".{leaf}" not in node.value:
             continue
+        if not _is_type(source, node):
+            continue
         parts = list(literals(source.body, source.start(node), source.end(node)))
-        if len(parts) != 1 or not _is_type(source, node):
+        if len(parts) != 1:
             continue
         start = parts[0].start + len(parts[0].prefix) + len(parts[0].quote)
         inner = source.body[start : parts[0].end - len(parts[0].quote)]

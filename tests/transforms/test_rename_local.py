@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from codemods.schema.plan import Rename
@@ -69,6 +71,10 @@ PRINTED = {
 
 @pytest.mark.parametrize("before", PRINTED)
 def test_what_an_f_string_prints_stays(before: str) -> None:
+    try:
+        ast.parse(before)
+    except ValueError:
+        pytest.skip("this Python can't parse a field with `=` in a format spec")
     text = in_function(f"return {before}")
     after = in_function(f"return {PRINTED[before]}").replace("f(x,", "f(new,")
     check(TRANSFORM, Rename(definition="m:f.x", to="new"), text, after)
