@@ -108,7 +108,7 @@ def apply_plan(session: Session, request: Request) -> int:
     if recover(session.root):
         session.console.err([line(Span("note: ", Style.WARN), "took back what an interrupted run had left half done")])
     base = _start_of_branch(session.root, request) if request.mode is Mode.BRANCH else None
-    result = _checked(session, plan, base)
+    result = _checked(session, plan, base, request.plan_path)
     if result.refusals:
         return _refused(session, request, result)
     return _finish(session, request, result, base)
@@ -124,14 +124,17 @@ def _start_of_branch(root: Path, request: Request) -> str:
     return commit
 
 
-def _checked(session: Session, plan: Plan, base: str | None) -> PlanResult:
+def _checked(session: Session, plan: Plan, base: str | None, plan_path: Path) -> PlanResult:
     """What the plan comes to on the files, or on the commit `base`."""
     from codemods.plan.check import run_plan
     from codemods.repo.object_tree import CommitTree
-    from codemods.source.files import FileSet
+    from codemods.source.files import FileSet, Tree, Without
 
     settings = session.resolved.settings
-    tree = session.work_tree() if base is None else CommitTree(session.root, base, settings.exclude)
+    tree: Tree = session.work_tree() if base is None else CommitTree(session.root, base, settings.exclude)
+    where, root = plan_path.resolve(), session.root.resolve()
+    if where.is_relative_to(root):
+        tree = Without(tree, where.relative_to(root).as_posix())
     with session.progress() as progress:
         return run_plan(FileSet(tree), plan, settings, progress)
 

@@ -33,6 +33,19 @@ class MemoryTree:
         return self._files[path]
 
 
+class Without:
+    """A base with one file left out: the plan that is applied names what moves and must not follow it."""
+
+    def __init__(self, base: Tree, path: str) -> None:
+        self._base, self._path = base, path
+
+    def paths(self) -> tuple[str, ...]:
+        return tuple(path for path in self._base.paths() if path != self._path)
+
+    def read(self, path: str) -> bytes:
+        return self._base.read(path)
+
+
 class FileSet:
     """An immutable view of a tree. `write` and `delete` return a new view; the base is never touched."""
 
