@@ -146,6 +146,28 @@ class Region:
             missing |= self.whole.still_unbound(point, self._unbound.get(point.number, 0))
         return self.whole.set_of(self.whole.everything & ~missing) if self._ways_out else frozenset()
 
+    def is_read_at_once(self, key: str) -> bool:
+        """Whether every ordinary way out reads the key before anything else happens, and nobody catches its failing.
+
+        Then it makes no difference whether a missing value is noticed at the end of the part or right behind it."""
+        uncaught = (Kind.ERROR, Kind.RAISE)
+        if any(target.kind not in uncaught for _, target in self._ways_up):
+            return False
+        seen: set[int] = set()
+        work = [successor for _, successor in self._ways_out]
+        while work:
+            point = work.pop()
+            if point.number in seen:
+                continue
+            seen.add(point.number)
+            is_read = point.kind is Kind.READ and point.key == key and not point.late
+            if is_read and all(target.kind in uncaught for target in point.on_error):
+                continue
+            if is_read or point.kind in EXITS or point.risk >= Risk.OPERATION or point.key == key:
+                return False
+            work += point.after
+        return True
+
     @cached_property
     def maybe_gone(self) -> frozenset[str]:
         """Keys that some ordinary way out leaves deleted."""

@@ -38,8 +38,8 @@ def crossing_of(host: Host, part: Part, ending: Ending, without: str) -> Crossin
     known = region.maybe_bound
     inputs = [key for key in region.inputs if key in known and key != without]
     results = region.outputs
-    late_in = [key for key in results if key not in region.surely_written and key not in inputs]
-    late_in += [key for key in _needing_a_home(host, part, region) if key in known and key not in inputs]
+    late_in = [key for key in results if key not in region.surely_written]
+    late_in = [key for key in (*late_in, *_needing_a_home(host, part, region)) if key in known and key not in inputs]
     problems = [
         *_unbound_inputs(host, part, region, inputs, without),
         *_unbound_results(host, part, region, [key for key in results if key not in region.surely_written]),
@@ -125,7 +125,8 @@ def _read_first(host: Host, part: Part, region: Region) -> frozenset[str]:
 
 def _unbound_results(host: Host, part: Part, region: Region, keys: list[str]) -> Iterator[Hazard]:
     for key in keys:
-        if key not in region.surely_bound or key in region.maybe_gone:
+        is_new = key not in region.maybe_bound and region.is_read_at_once(key)
+        if (key not in region.surely_bound and not is_new) or key in region.maybe_gone:
             yield host.hazard(
                 "U102",
                 part.line,

@@ -18,7 +18,6 @@ from codemods.source.flow import attributes, flow_of
 from codemods.source.kept_text import keep_printed
 from codemods.source.members import MemberKind, members
 from codemods.source.scopes import Role
-from codemods.source.self_effects import class_effects
 from codemods.source.splice import Edit
 from codemods.source.usage import Use, UseKind, self_uses
 from codemods.transforms.annotations import annotations_for
@@ -132,8 +131,8 @@ def _hazards(host: Host, part: Part, parameters: list[Parameter], uses: list[Use
         needs=Needs(receiver=host.receiver, uses=tuple(uses), parameters=tuple(parameters), written={}),
         results=Results(own="", attributes=()),
         flow=flow_of(statements, attributes(host.receiver)),
-        effects=class_effects(host.files, host.key),
         has_wrapper=False,
+        on_class=host.kind is MemberKind.CLASS_METHOD,
     )
     found = body_hazards(subject)
     return [replace(each, settle=_AS_METHOD) for each in found if _is_told_here(each)]

@@ -331,7 +331,7 @@ def test_ways_out(name: str) -> None:
     ("body", "first", "call", "head"),
     [
         ("x = await g(a)\n    return x", "x =", "x = await _new(a=a)", "async def _new(*, a):"),
-        ("async with a as x:\n        y = x\n    return y", "async with", None, ""),
+        ("async with a as x:\n        y = x\n    g()\n    return y", "async with", None, ""),
         (
             "async with a.lock as x:\n        y = x\n    return y",
             "async with",

@@ -70,7 +70,11 @@ def test_refused(text: str, first: str, last: str, code: str) -> None:
     [
         ("if a:\n    x = b\nif a:\n    g(x)", "if a:\n    x", "", "U102"),
         ("if a:\n    x = 1\nif b:\n    g(x)", "if b", "", "U102"),
-        ("with a:\n    x = b\nreturn x", "with", "", "U102"),
+        ("with a:\n    x = b\ng()\nreturn x", "with", "", "U102"),
+        ("for x in a:\n    y = x\nif b:\n    g(y)", "for", "", "U102"),
+        ("for x in a:\n    y = x\nb.c\nreturn y", "for", "", "U102"),
+        ("for x in a:\n    y = x\ntry:\n    g(y)\nexcept NameError:\n    pass", "for", "", "U102"),
+        ("for z in b:\n    for x in a:\n        y = x\n    g(y)", "for x", "", "U102"),
         ("x = a\ntry:\n    x = b\n    g()\nexcept E:\n    g(x)", "x = b", "g()", "U103"),
         ("for x in a:\n    try:\n        y = x\n        g()\n    finally:\n        g(y)", "y = x", "g()", "U103"),
         ("x = a\nh(lambda: x)\nx = b\nreturn x", "h(", "", "U106"),
@@ -103,6 +107,8 @@ def test_stopped_until_accepted(text: str, first: str, last: str, hazard: str) -
         ("if a:\n    x = b\nelse:\n    raise E\nreturn x", "if a", ""),
         ("while True:\n    x = g(a)\n    if x:\n        break\nreturn x", "while", ""),
         ("try:\n    x = a\nfinally:\n    g()\nreturn x", "try", ""),
+        ("for x in a:\n    y = x\nreturn y", "for", ""),
+        ("while a:\n    y = a\n    a -= 1\nz = y, b\nreturn z", "while", ""),
         ("class K(a):\n    def m(self):\n        return super().m()\nreturn K", "class K", ""),
     ],
 )
