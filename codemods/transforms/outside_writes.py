@@ -24,29 +24,29 @@ def is_set_outside(files: FileSet, attribute: str, key: ClassKey | None) -> bool
     return any(is_set_in(files, path, attribute, key) for path in mentioning(files, attribute))
 
 
-def is_set_in(files: FileSet, path: str, attribute: str, key: ClassKey | None) -> bool:
-    """As `is_set_outside`, in one file."""
+def is_set_in(files: FileSet, path: str, attribute: str, key: ClassKey | None, *, is_called: bool = False) -> bool:
+    """As `is_set_outside`, in one file. is_called: its code is called, so an object of no known type may be ours."""
     word = re.escape(attribute.encode())
     assigned = re.compile(rb"[\w\])]\." + word + rb"\s*(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?![=}])")
     quoted = re.compile(rb"setattr\((\w+),\s*[\"']" + word + rb"[\"']")
     raw = files.read(path)
     if any(_names_ours(match[1].decode("utf-8", "replace"), key) for match in quoted.finditer(raw)):
         return True
-    return assigned.search(raw) is not None and _assigns(files, path, attribute, key)
+    return assigned.search(raw) is not None and _assigns(files, path, attribute, key, is_called)
 
 
-def _assigns(files: FileSet, path: str, attribute: str, key: ClassKey | None) -> bool:
+def _assigns(files: FileSet, path: str, attribute: str, key: ClassKey | None, is_called: bool) -> bool:
     try:
         source = glimpse(files, path, attribute)
     except SourceError:
         return True
     return any(
-        isinstance(each.node.ctx, (ast.Store, ast.Del)) and _may_be_ours(files, source, each.node.value, key)
+        isinstance(each.node.ctx, (ast.Store, ast.Del)) and _may_be_ours(files, source, each.node.value, key, is_called)
         for each in attributes(source.text, source.tree, attribute)
     )
 
 
-def _may_be_ours(files: FileSet, source: Source, receiver: ast.expr, key: ClassKey | None) -> bool:
+def _may_be_ours(files: FileSet, source: Source, receiver: ast.expr, key: ClassKey | None, is_called: bool) -> bool:
     if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls"):
         return False
     if key is None:
@@ -54,7 +54,7 @@ def _may_be_ours(files: FileSet, source: Source, receiver: ast.expr, key: ClassK
     found = receiver_type(files, source, receiver)
     if isinstance(found, Known):
         return any(each in family(files, key) for each in found.keys)
-    return isinstance(found, Unknown) and _is_called_like(receiver, key)
+    return isinstance(found, Unknown) and (is_called or _is_called_like(receiver, key))
 
 
 def _is_called_like(receiver: ast.expr, key: ClassKey) -> bool:

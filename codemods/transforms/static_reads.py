@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Severity
+from codemods.source.classes import dynamic_lookup
 from codemods.source.flow import Event, Kind, Place, Risk
 from codemods.source.imports import Origin, resolve_dotted
 from codemods.source.modules import modules_of
@@ -87,6 +88,18 @@ def _is_repeated(subject: Subject, event: Event) -> bool:
 def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[int, str] | None:
     """A place before a read where code may run that assigns the attribute."""
     line = next(use.node.lineno for use in subject.needs.uses if use.attribute == attribute)
+    aliased = _written_elsewhere(subject, attribute)
+    if aliased:
+        return (
+            aliased,
+            f"{attribute} is read once, at the call; this line assigns .{attribute} of what may be the object",
+        )
+    if places and not _is_bound(subject, attribute) and dynamic_lookup(subject.files, subject.key):
+        return line, f"{attribute} is looked up by code of the class, at the call instead of at this line"
+    for place in places:
+        called = subject.called(place.node)
+        if called in subject.effects.own and _writes_by_name(subject, called):
+            return place.line, f"{called}() assigns attributes by name; {attribute} is read at line {line} after it"
     reaching = [place for place in places if _reaches_object(subject, place.node)]
     if reaching:
         writers = subject.writers(attribute)
@@ -101,6 +114,39 @@ def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[
     return None
 
 
+def _written_elsewhere(subject: Subject, attribute: str) -> int:
+    """Line where the body assigns an attribute of this name to something else, which may be the same object; else 0."""
+    own = {use.node for use in subject.needs.uses}
+    for node in ast.walk(subject.function):
+        is_write = isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del))
+        if is_write and node.attr == attribute and node not in own:  # type: ignore[attr-defined]
+            found = receiver_type(subject.files, subject.source, node.value)  # type: ignore[attr-defined]
+            if not isinstance(found, NotIn):
+                return int(node.lineno)  # type: ignore[attr-defined]
+    return 0
+
+
+def _is_bound(subject: Subject, attribute: str) -> bool:
+    """Whether the class, or a method of it, gives the attribute a value."""
+    return subject.member(attribute) is not None or any(
+        attribute in each.writes for each in subject.effects.own.values()
+    )
+
+
+def _writes_by_name(subject: Subject, method: str) -> bool:
+    """Whether the method, or one it calls, goes through `__dict__` or hands the object to `setattr` or anybody else."""
+    reached = subject.effects.reach(method)
+    return reached.is_open or "__dict__" in reached.reads
+
+
+def _is_given(subject: Subject, node: ast.AST) -> bool:
+    """A parameter that is called, or iterated: it runs code of whoever gave it."""
+    arguments = subject.function.args
+    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    named = node.func if isinstance(node, ast.Call) else node
+    return isinstance(named, ast.Name) and named.id in given
+
+
 def _function_called(subject: Subject, node: ast.AST) -> Origin | None:
     """The function of the tree that is called by its name."""
     if not isinstance(node, ast.Call):
@@ -113,7 +159,7 @@ def _function_called(subject: Subject, node: ast.AST) -> Origin | None:
 def _reaches_object(subject: Subject, node: ast.AST) -> bool:
     """Whether running `node` may come back to this object: a suspension lets others run, an attribute that is called
     may be a callback, and a method may hand the object on. Nothing else has a way to it but through globals."""
-    if isinstance(node, _SUSPENDS):
+    if isinstance(node, _SUSPENDS) or _is_given(subject, node):
         return True
     called = subject.called(node)
     return bool(called) and (called not in subject.effects.own or subject.effects.reach(called).is_open)

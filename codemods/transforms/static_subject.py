@@ -125,7 +125,7 @@ class Subject(Struct, frozen=True, kw_only=True, eq=False):
         member = self.member(attribute)
         if member is None or self.is_cached(attribute) or not isinstance(member.node, FUNCTIONS):
             return False
-        body = [each for each in member.node.body if not isinstance(getattr(each, "value", None), ast.Constant)]
+        body = [each for each in member.node.body if not _is_text(each)]
         is_one = len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None
         overridden = any(defines(self.files, each, attribute) for each in subclasses(self.files, self.key))
         return is_one and not overridden and all(isinstance(at, _SIMPLE) for at in ast.walk(body[0].value))  # type: ignore[attr-defined]
@@ -151,7 +151,9 @@ class Subject(Struct, frozen=True, kw_only=True, eq=False):
     def is_set_in(self, module: str, attributes: frozenset[str]) -> bool:
         """As `is_set_outside`, in the functions of one module alone."""
         path = modules_of(self.files).path_of(module)
-        return path is not None and any(is_set_in(self.files, path, each, self.key) for each in sorted(attributes))
+        return path is not None and any(
+            is_set_in(self.files, path, each, self.key, is_called=True) for each in sorted(attributes)
+        )
 
     @property
     def needs_attributes(self) -> frozenset[str]:
@@ -165,6 +167,11 @@ class Subject(Struct, frozen=True, kw_only=True, eq=False):
         if not isinstance(node, ast.Call):
             return ""
         return next((use.attribute for use in self.needs.uses if use.is_called and use.node is node.func), "")
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """A docstring, or another constant that does nothing."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 _STABLE = frozenset({MemberKind.METHOD, MemberKind.STATIC, MemberKind.CLASS_METHOD, MemberKind.CLASS})
