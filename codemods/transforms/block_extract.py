@@ -29,7 +29,7 @@ from codemods.transforms.block_check import Ending, check_part, ending_of, is_as
 from codemods.transforms.block_find import Part, own_nodes
 from codemods.transforms.block_globals import global_edits
 from codemods.transforms.block_host import Host, listed
-from codemods.transforms.block_needs import Crossing, crossing_of
+from codemods.transforms.block_needs import Crossing, crossing_of, out_of_reach
 from codemods.transforms.block_place import Spot, insertion, name_problems, spot_for
 from codemods.transforms.block_self import SelfReads, self_reads
 from codemods.transforms.block_text import Cut, Header, body_text, header_lines, lines_text
@@ -88,6 +88,8 @@ def extraction_of(host: Host, part: Part, want: Want) -> Extraction | Rejected:
     own = self_reads(host, part, annotate=want.annotate) if want.kind != "method" else SelfReads()
     left = left_behind(host, part, crossing.parameters)
     refusals = [*crossing.refusals, *own.refusals, *left.refusals]
+    taken = (*crossing.parameters, host.receiver)
+    refusals = refusals or out_of_reach(host, part, taken, crossing.results)
     hazards += [*crossing.hazards, *own.hazards, *_renamed(host, part)]
     if refusals:
         return Rejected(refusals=tuple(dict.fromkeys(refusals)), hazards=tuple(hazards))

@@ -175,6 +175,32 @@ def _results_on_return(host: Host, part: Part, results: tuple[str, ...], ending:
         yield host.refusal("two-results", part.line, message, f"assign {name} outside of the block")
 
 
+def out_of_reach(host: Host, part: Part, parameters: tuple[str, ...], results: tuple[str, ...]) -> list[Refusal]:
+    """Names in code that never runs, or in annotations, whose variable would be on the other side of the edge."""
+    scopes = table(host.source)
+    home = scopes.scope_of(host.function)
+    known = {(name, True) for name in parameters} | {(name, False) for name in (*results, *host.parameter_names)}
+    reads: dict[tuple[str, bool], int] = {}
+    for each in scopes.between(host.source.start(host.function), host.source.end(host.function)):
+        if each.name not in host.locals or scopes.resolve(each) is not home:
+            continue
+        is_inside = part.start <= each.start < part.end
+        if each.role is not Role.LOAD:
+            known.add((each.name, is_inside))
+        elif not isinstance(each.node, ast.Constant) and not (is_inside and each.in_annotation):
+            reads.setdefault((each.name, is_inside), each.start)
+    return [
+        host.refusal(
+            "out-of-reach",
+            host.source.text.line_of(at),
+            f"{name} is named here, where it would not be known any more",
+            f"take this line into the block as well, or leave out of it what gives {name} its value",
+        )
+        for (name, is_inside), at in reads.items()
+        if (name, is_inside) not in known
+    ]
+
+
 # -- global declarations
 
 

@@ -56,6 +56,9 @@ def body(text: str) -> str:
         ("return __class__", "return", "", "U105"),
         ("return super().f(a)", "return", "", "U105"),
         ("class K:\n    pass\nx: K\nx = a\nreturn x", "x: K", "x = a", "local-annotation"),
+        ("class K:\n    pass\nx: K = a\nreturn x", "class K", "", "out-of-reach"),
+        ("x = a\nraise E\nreturn x", "x = a", "", "out-of-reach"),
+        ("x = a\ng(x)\nraise E\nh(x)", "raise E", "h(x)", "out-of-reach"),
     ],
 )
 def test_refused(text: str, first: str, last: str, code: str) -> None:
