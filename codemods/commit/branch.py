@@ -100,13 +100,13 @@ def _compare(repository: Repository, tree: TreeWriter, plan_drafts: Sequence[Com
     filtered: set[str] = set()
     for path, change in first.items():
         entry = tree.entry(repository.prefix + path)
+        if entry is not None and not entry.is_file:
+            raise NotInBase("is no plain file, but a symlink or the like", fix="name the real file", path=path)
         if change.before is None:
-            if entry is not None and not entry.is_file:
-                raise NotInBase("is no plain file, but a symlink or the like", fix="name the real file", path=path)
             if entry is not None:
                 raise NotInBase("is in the commit to start from, but was not in the tree", fix=_FIX, path=path)
             continue
-        if entry is None or not entry.is_file:
+        if entry is None:
             raise NotInBase(
                 "is not a file of the commit to start from",
                 fix=f"commit it first (`git add {path} && git commit`), or leave it out: list it in .gitignore",

@@ -325,7 +325,7 @@ def linked(path: str) -> Prepare:
         (lambda root: (root / "pkg/caller.py").chmod(0o444), "read-only", ["pkg/caller.py", "chmod u+w"]),
         (lambda root: (root / "pkg").chmod(0o555), "read-only", ["pkg/caller.py", "chmod u+w"]),
         (linked("pkg/numa.py"), "leaves-root", ["pkg/numa.py", "outside.py", "name the real file"]),
-        (linked("pkg/runner.py"), "unknown-module", ["pkg.runner"]),
+        (linked("pkg/runner.py"), "leaves-root", ["pkg/runner.py", "outside.py", "name the real file"]),
         (lambda root: write_files(root, {".unmoved_cache": b""}), "source-error", [".unmoved_cache", "remove"]),
     ],
 )
