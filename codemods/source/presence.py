@@ -35,19 +35,24 @@ class Presence(IntEnum):
 
 def presence(files: FileSet, key: ClassKey, method: str, attribute: str) -> Presence:
     """The worst answer over the class and its subclasses."""
-    return memo(files, "presence", (key, method, attribute), lambda: _presence(files, key, method, attribute))
+    return worst(files, key, method, attribute)[0]
 
 
-def _presence(files: FileSet, key: ClassKey, method: str, attribute: str) -> Presence:
+def worst(files: FileSet, key: ClassKey, method: str, attribute: str) -> tuple[Presence, ClassKey]:
+    """The worst answer, and the class that it is for."""
+    return memo(files, "presence", (key, method, attribute), lambda: _worst(files, key, method, attribute))
+
+
+def _worst(files: FileSet, key: ClassKey, method: str, attribute: str) -> tuple[Presence, ClassKey]:
     if attribute in _INNATE:
-        return Presence.SURE
+        return Presence.SURE, key
     heirs = subclasses(files, key)
     is_mixin = bool(heirs) and not _knows(files, key, attribute)  # then its subclasses bring the attribute
-    found = [] if is_mixin else [_in_class(files, key, method, attribute)]
+    found = [] if is_mixin else [(_in_class(files, key, method, attribute), key)]
     for heir in heirs:
         here = _in_class(files, heir, method, attribute)
-        found.append(max(here, Presence.UNKNOWN) if _is_for_tests(heir) else here)
-    return min(found)
+        found.append((max(here, Presence.UNKNOWN) if _is_for_tests(heir) else here, heir))
+    return min(found, key=lambda each: each[0])
 
 
 def _is_for_tests(key: ClassKey) -> bool:

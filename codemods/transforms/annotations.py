@@ -144,11 +144,16 @@ def _can_travel(files: FileSet, source: Source, annotation: ast.expr, to: str) -
 def _can_be_evaluated(files: FileSet, source: Source, assignment: Assignment, annotation: ast.expr) -> bool:
     """Whether Python may evaluate the annotation when it makes the class. That of an attribute inside a method is never
     evaluated where it stands; a parameter's is, unless the file postpones that."""
-    is_evaluated_there = assignment.method == "" or assignment.parameter is not None
-    if has_postponed_annotations(source) or is_evaluated_there:
+    if has_postponed_annotations(source):
         return True
-    made = source.enclosing(assignment.node, ast.ClassDef)
     scopes = table(source)
+    made = source.enclosing(assignment.node, ast.ClassDef)
+    hidden = scopes.scope_of(made).bound.keys() if made is not None else ()
+    names = {each.name for each in scopes.between(source.start(annotation), source.end(annotation))}
+    if not names.isdisjoint(hidden):
+        return False  # a method called `list` would be meant further down in the class
+    if assignment.method == "" or assignment.parameter is not None:
+        return True  # it is evaluated where it stands already
     for occurrence in scopes.between(source.start(annotation), source.end(annotation)):
         if isinstance(occurrence.node, ast.Constant) or occurrence.name in BUILTINS:
             continue

@@ -106,9 +106,7 @@ def _without(source: Source, function: Function, statement: ast.stmt) -> Edit:
     return Edit(start, end, b"")
 
 
-def _return_edits(
-    source: Source, function: Function, needs: Needs, locals_: list[str], results: Results
-) -> list[Edit]:
+def _return_edits(source: Source, function: Function, needs: Needs, locals_: list[str], results: Results) -> list[Edit]:
     edits = []
     tail = ", ".join(locals_)
     complete = tail_calls(function, needs)

@@ -26,7 +26,7 @@ def body_refusals(subject: Subject) -> list[Refusal]:
 
 def body_hazards(subject: Subject) -> list[Hazard]:
     """Every hazard of the body, in the order of the codes."""
-    found = [*_private_names(subject), *_late_uses(subject)]
+    found = [*_private_names(subject), *_late_uses(subject), *_looks_at_locals(subject)]
     if not subject.needs.is_owner:
         for parameter in subject.needs.parameters:
             is_written = parameter.attribute in subject.results.attributes and not parameter.lookup[0]
@@ -90,9 +90,27 @@ def _unpassable(subject: Subject) -> Iterator[Refusal]:
             yield subject.refusal("U106", line, message, settle)
         elif is_private(use.attribute) and _is_in_inner_class(subject, use):
             yield subject.refusal("U105", line, f"{use.attribute} is mangled with the name of the inner class", settle)
+        elif _is_in_pattern(subject, use):
+            message = (
+                f"{receiver}.{use.attribute} is compared with in a pattern, where a bare name would match anything"
+            )
+            yield subject.refusal("U107", line, message, f"{settle}, or compare with `if` first")
         elif use.lookup and _is_looked_up_after(subject, use):
             message = f"{use.attribute} is looked up by name and assigned: the lookup would miss the assignment"
             yield subject.refusal("U106", line, message, settle)
+
+
+def _is_in_pattern(subject: Subject, use: Use) -> bool:
+    """`case self.x:` would become `case x:`, which binds; in `case self.x.y:` and `case self.K():` nothing does."""
+    parameter = subject.needs.parameter_of(use)
+    node: ast.AST = use.node
+    for _ in range(parameter.path.count(".") if parameter is not None else 0):
+        node = subject.source.parents[node]
+    above = subject.source.parents[node]
+    is_lazy = parameter is not None and parameter.how is How.LAZY
+    while is_lazy and isinstance(above, ast.Attribute):
+        above = subject.source.parents[above]
+    return isinstance(above, (ast.MatchValue, ast.MatchMapping)) or (is_lazy and isinstance(above, ast.MatchClass))
 
 
 def _is_looked_up_after(subject: Subject, use: Use) -> bool:
@@ -117,6 +135,19 @@ def _late_uses(subject: Subject) -> Iterator[Hazard]:
         message = f"{receiver}.{use.attribute} is read here after the call may have returned"
         settle = f'pass a getter: lazy = ["{parameter.path}"], or the object: owner = "{owner_name(subject)}"'
         yield subject.hazard("U106", Severity.STOP, use.node.lineno, message, settle)
+
+
+def _looks_at_locals(subject: Subject) -> Iterator[Hazard]:
+    """Code that sees the names of the function: they are other ones now."""
+    for node in ast.walk(subject.function):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        asks_all = node.func.id in ("locals", "vars", "dir") and not node.args
+        if asks_all or (node.func.id in ("eval", "exec") and len(node.args) == 1):
+            message = (
+                f"{node.func.id}() sees the names of this method, and {subject.needs.receiver} is none of them any more"
+            )
+            yield subject.hazard("U106", Severity.STOP, node.lineno, message, "accept U106 when it makes no difference")
 
 
 def owner_name(subject: Subject) -> str:

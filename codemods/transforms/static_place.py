@@ -21,6 +21,7 @@ from codemods.transforms.static_decorators import keeps_class, passes_on
 from codemods.transforms.static_strings import string_hazards
 
 _WRAPPER = "keep a same-named method: wrapper = true"
+_PROTOCOLS = ("typing.Protocol", "typing_extensions.Protocol")
 _NEVER = ("abstractmethod", "overload")
 # Bases of the standard library that call methods by the beginning of their names.
 _DISPATCHERS = {
@@ -114,6 +115,9 @@ def _class_name(files: FileSet, source: Source, owner: ast.ClassDef, key: ClassK
             text = source.segment(decorator).decode().partition("\n")[0]
             message = f"@{text} may put something else in the place of {key.name}, and calls name the class"
             yield _hazard(source, "U112", Severity.STOP, decorator.lineno, message, "accept U112 when it does not")
+    if any(isinstance(base, External) and base.name in _PROTOCOLS for base in bases(files, key)):
+        message = f"{key.name} is a protocol: what its members are decides what conforms to it"
+        yield _hazard(source, "U104", Severity.STOP, owner.lineno, message, "leave the methods of a protocol in it")
     outer = key.qualname.partition(".")[0]
     if len(table(source).module.bound.get(outer, [])) > 1:
         message = f"{outer} is bound more than once in this module, so that a call may name another thing"

@@ -19,6 +19,7 @@ from codemods.source.usage import UseKind
 from codemods.transforms.parameters import How, Parameter
 from codemods.transforms.static_subject import Subject
 
+_WAITS = frozenset({"acquire", "result", "sleep", "wait", "wait_for"})
 _SUSPENDS = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)
 _QUIET = frozenset({"getLogger", "debug", "info", "warning", "error", "exception", "log", "print"})
 
@@ -55,6 +56,12 @@ def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
             message = f"{called}() changes {attribute}, which is read at line {line} after this call"
             yield subject.hazard("U101", Severity.STOP, place.line, message, lazy)
             return
+    held = next((use for use in parameter.uses if subject.lock_around(use.node)), None)
+    if held is not None and (subject.writers(attribute) or attribute in subject.needs.written):
+        lock = subject.lock_around(held.node)
+        message = f"{attribute} is read under {lock}; the caller reads it before {lock} is taken"
+        yield subject.hazard("U101", Severity.STOP, held.node.lineno, message, lazy)
+        return
     kind = subject.accessor(attribute)
     if kind and not subject.is_pure(attribute) and not _is_first(subject, parameter, places):
         message = f"{attribute} is {kind}: it runs once, at the call, instead of where the body read it"
@@ -237,8 +244,10 @@ def _missing(
     line = reads[0].node.lineno
     if not on_every_path:
         severity = Severity.STOP if there is Presence.UNSURE else Severity.PROVE
-        message = f"{attribute} is read on some paths only and may not exist yet when the method is called"
+        message = f"{attribute} is read on some paths only and {subject.lacking(attribute)} when the method is called"
         yield subject.hazard("U102", severity, line, message, settle)
     elif there is Presence.UNSURE and subject.flow.risks_before_read(parameter.key, Risk.CALL):
-        message = f"{attribute} may not exist yet: that error would now come before what the method does first"
+        message = (
+            f"{attribute} {subject.lacking(attribute)}: that error would now come before what the method does first"
+        )
         yield subject.hazard("U102", Severity.PROVE, line, message, settle)

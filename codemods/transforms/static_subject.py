@@ -5,6 +5,7 @@ Facts only; what follows from them for a change is static_hazards.py's and its n
 from __future__ import annotations
 
 import ast
+import re
 
 from msgspec import Struct
 
@@ -27,12 +28,13 @@ from codemods.source.flow import Flow
 from codemods.source.members import Member, MemberKind, members
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function, Source
-from codemods.source.presence import Presence, presence
+from codemods.source.presence import Presence, presence, worst
 from codemods.source.self_effects import ClassEffects, class_effects
 from codemods.transforms.outside_writes import is_set_in, is_set_outside
 from codemods.transforms.parameters import Needs
 from codemods.transforms.static_results import Results
 
+_LOCK = re.compile(r"(?:lock|mutex|semaphore|condition|cond)(?:\(\))?$", re.IGNORECASE)
 _CACHED = frozenset({"cached_property"})
 _SIMPLE = (
     ast.Attribute,
@@ -92,6 +94,11 @@ class Subject(Struct, frozen=True, kw_only=True, eq=False):
             is_there = member is not None and member.kind not in (MemberKind.SLOT, MemberKind.FIELD)
             return Presence.SURE if is_there or attribute.endswith("__") else Presence.UNSURE
         return presence(self.files, self.key, self.function.name, attribute)
+
+    def lacking(self, attribute: str) -> str:
+        """The class whose objects may lack it, in words that follow a name of the attribute."""
+        key = self.key if self.on_class else worst(self.files, self.key, self.function.name, attribute)[1]
+        return "may not exist yet" if key == self.key else f"may not exist yet in a {key.name} ({key.module})"
 
     def is_method(self, attribute: str) -> bool:
         """Whether it is part of the class and not of the object's state."""
@@ -161,6 +168,17 @@ class Subject(Struct, frozen=True, kw_only=True, eq=False):
         return frozenset(use.attribute for use in self.needs.uses)
 
     # -- calls of the body
+
+    def lock_around(self, node: ast.AST) -> str:
+        """The text of a lock that the body holds at this node; "" without one."""
+        for above in self.source.ancestors(node):
+            if above is self.function:
+                break
+            for item in above.items if isinstance(above, (ast.With, ast.AsyncWith)) else ():
+                text = self.source.segment(item.context_expr).decode()
+                if _LOCK.search(text) and not any(each is item for each in self.source.ancestors(node)):
+                    return text
+        return ""
 
     def called(self, node: ast.AST) -> str:
         """The attribute of the object that is called at this node; "" for any other call."""

@@ -52,6 +52,11 @@ def write_hazards(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         message = f"{attribute} is {runs}: its code would run once, after the call, and not where the body assigns"
         yield subject.hazard("U103", Severity.STOP, line, message, _OWNER)
         return
+    lock = next((lock for use in parameter.uses if use.is_write and (lock := subject.lock_around(use.node))), "")
+    if lock:
+        message = f"{attribute} is assigned under {lock}, and would be after {lock} is given back"
+        yield subject.hazard("U103", Severity.STOP, line, message, _OWNER)
+        return
     stop = _met_by_others(subject, attribute)
     if stop is not None:
         yield stop
@@ -126,7 +131,9 @@ def _old_value(subject: Subject, parameter: Parameter, line: int) -> Iterator[Ha
     always_read = attribute in subject.flow.read_on_every_path
     if parameter.how is not How.OPTIONAL and there is not Presence.SURE and not always_read:
         severity = Severity.STOP if there is Presence.UNSURE else Severity.PROVE
-        message = f"some path does not write {attribute}, so its old value is passed in; it may not exist yet"
+        message = (
+            f"some path does not write {attribute}, so its old value is passed in; it {subject.lacking(attribute)}"
+        )
         settle = f'optional = ["{attribute}"] passes None when it is missing'
         yield subject.hazard("U102", severity, line, message, settle)
     elif attribute in subject.flow.definite_at_returns:
