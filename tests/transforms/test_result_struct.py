@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from codemods.schema.plan import ResultStruct
+from codemods.source.files import FileSet
 from codemods.transforms import result_struct
 from codemods.transforms.transform import Planned
 from tests.support.trees import check, codes, tree
@@ -98,6 +100,37 @@ CALLERS = {
 @pytest.mark.parametrize("name", CALLERS)
 def test_callers(name: str) -> None:
     caller(*CALLERS[name])
+
+
+def run(files: FileSet) -> object:
+    """What `n.g` comes to, and what it did to its arguments."""
+    modules = {}
+    for name in ("m", "n"):
+        modules[name] = ModuleType(name)
+        text = files.read(f"{name}.py").decode().replace("import m\n", "")
+        vars(modules[name]).update({"m": modules.get("m"), "__name__": name})
+        exec(compile(text, name, "exec"), vars(modules[name]))
+    me, thing = SimpleNamespace(), Thing()
+    return modules["n"].g(me, thing), vars(me), dict(thing), vars(thing)
+
+
+class Thing(dict[object, object]):
+    """An argument that takes items and attributes; one is like the other, whatever it holds."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Thing)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return 1
+
+
+# The two left out unpack and add up the argument itself, which is no pair and no number.
+@pytest.mark.parametrize("name", sorted({*CALLERS} - {"in brackets", "indexed"}))
+def test_callers_do_the_same(name: str) -> None:
+    before = tree(f"{DEFINITION}# file: n.py\nimport m\n\n\ndef g(self, x):\n{CALLERS[name][0]}")
+    planned_ = TRANSFORM.plan(before, step())
+    assert planned_.files is not None
+    assert run(planned_.files) == run(before)
 
 
 def test_a_file_without_a_newline_at_its_end() -> None:
