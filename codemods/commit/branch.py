@@ -101,7 +101,8 @@ def _compare(repository: Repository, tree: TreeWriter, plan_drafts: Sequence[Com
     for path, change in first.items():
         entry = tree.entry(repository.prefix + path)
         if entry is not None and not entry.is_file:
-            raise NotInBase("is no plain file, but a symlink or the like", fix="name the real file", path=path)
+            fix = "name the real file, or commit it in place of the link"
+            raise NotInBase("is no plain file, but a symlink or the like", fix=fix, path=path)
         if change.before is None:
             if entry is not None:
                 raise NotInBase("is in the commit to start from, but was not in the tree", fix=_FIX, path=path)
