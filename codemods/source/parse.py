@@ -37,7 +37,9 @@ def parse_tree(path: str, body: bytes) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the file's own invalid escapes are not this run's news
-            return ast.parse(body, filename=path)
+            # The body is UTF-8 whatever the file declares; a declaration counts in bytes only, not in text.
+            declares = b"coding" in b"".join(body.split(b"\n", 2)[:2])
+            return ast.parse(body.decode("utf-8") if declares else body, filename=path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 0
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
