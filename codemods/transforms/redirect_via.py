@@ -106,6 +106,11 @@ class Via:
             *self.assignments,
             *(each for heir in heirs for each in own_attributes(self.files, heir).get(self.head, [])),
         ]
+        for each in self.assignments:
+            if each.parameter is not None:
+                message = f"{self.head} comes from outside, so others that hold it see what is written to {self.text}"
+                settle = f"drop the assignments, or prove with a twin run that nobody else reads {self.leaf} of it"
+                yield hazard("U101", Severity.PROVE, each.path, each.line, message, settle)
         real = [each for each in found if not _may_be_none(each)]
         for each in real[1:]:
             message = f"{self.head} is set again here, so {self.text} may be another one than was written before"

@@ -160,8 +160,15 @@ def a_class(body: str, head: str = "class Q:\n    def __init__(self, v=0): self.
 
 HAZARDS = [
     ("def __init__(self):\n    self.q = None\n    self.v = 1", False, ["stop U102"]),
-    ("def __init__(self, q: 'Q | None'):\n    self.q: 'Q | None' = q\n    self.v = 1", False, ["stop U102"]),
+    (
+        "def __init__(self, q: 'Q | None'):\n    self.q: 'Q | None' = q\n    self.v = 1",
+        False,
+        ["prove U101", "stop U102"],
+    ),
     ("def __init__(self):\n    self.v = 1\n    self.q = Q()", False, ["stop U102"]),
+    ("def __init__(self, q: Q):\n    self.q = q\n    self.v = 1", False, ["prove U101"]),
+    ("def __init__(self):\n    self.q = Q()\n    self.v = 1\ndef f(self): self.q = Q()", False, ["prove U101"]),
+    ("v = 1\ndef __init__(self): self.q = Q()", False, ["prove U101"]),
     ("def __init__(self):\n    self.v = 1\ndef init(self): self.q = Q()", False, ["prove U102"]),
     ("def __init__(self, n):\n    self.q = Q(v=n)\n    self.v = n", True, []),
     ("def __init__(self, n):\n    self.q = Q(v=n)\n    self.v = n + 1", True, ["prove U101", "stop U117"]),

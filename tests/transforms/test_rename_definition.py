@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codemods.schema.plan import Rename
+from codemods.source.text import NotText
 from codemods.transforms.rename import TRANSFORM
 from tests.support.trees import check, codes, tree
 
@@ -242,3 +243,23 @@ def test_a_builtin_that_somebody_reads() -> None:
     step = Rename(definition="m:old", to="print")
     assert codes(TRANSFORM.plan(tree("# file: m.py\ndef old(): ...\n"), step)) == []
     assert codes(TRANSFORM.plan(tree("# file: m.py\ndef old(): ...\nprint(1)\n"), step)) == ["refused U107"]
+
+
+def test_bytes_that_are_not_plain_utf_8_stay() -> None:
+    files = {
+        "pkg/__init__.py": b"",
+        "pkg/core.py": b"\xef\xbb\xbfdef old(): return '\xc3\xa9'\r\n\x0c\r\nx = '\xc3\xa9', old\t# no newline",
+        "a.py": b"# -*- coding: latin-1 -*-\nfrom pkg.core import old\ns = '\xe9', old('\xe9 old')\n",
+    }
+    planned = TRANSFORM.plan(tree(files), STEP)
+    assert planned.files is not None
+    assert planned.files.read("pkg/core.py") == files["pkg/core.py"].replace(b"old", b"new")
+    assert planned.files.read("a.py") == (
+        b"# -*- coding: latin-1 -*-\nfrom pkg.core import new\ns = '\xe9', new('\xe9 old')\n"
+    )
+
+
+def test_a_name_that_the_encoding_of_a_file_lacks() -> None:
+    files = {"m.py": b"# coding: latin-1\ndef old(): ...\n"}
+    with pytest.raises(NotText):
+        TRANSFORM.plan(tree(files), Rename(definition="m:old", to="\u0434\u0430"))
