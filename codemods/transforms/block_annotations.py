@@ -16,6 +16,7 @@ from codemods.source.scopes import BUILTINS, ScopeKind
 from codemods.source.splice import Edit
 from codemods.transforms.block_find import Part, own_nodes
 from codemods.transforms.block_host import Host
+from codemods.transforms.block_types import inferred
 
 
 def is_annotated(host: Host) -> bool:
@@ -27,7 +28,9 @@ def is_annotated(host: Host) -> bool:
 def annotation_of(host: Host, name: str, at: int, *, in_class: bool) -> str:
     """The annotation of a local as text, where a signature at offset `at` can have it; else ""."""
     found = _declared(host, name)
-    return text_at(host, found, at, in_class=in_class) if found is not None else ""
+    if found is not None:
+        return text_at(host, found, at, in_class=in_class)
+    return inferred(host, name)
 
 
 def text_at(host: Host, annotation: ast.expr, at: int, *, in_class: bool) -> str:

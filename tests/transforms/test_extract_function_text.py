@@ -331,6 +331,32 @@ def test_a_local_class_in_an_annotation_of_a_local_function_comes_along() -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("x = 'a'", "x: str"),
+        ("x = f'{n}'", "x: str"),
+        ("x = h(n)", "x: float"),
+        ("x = n", "x: int"),
+        ("if n:\n        x = 1\n    else:\n        x = 2", "x: int"),
+        ("if n:\n        x = 1\n    else:\n        x = None", "x"),
+        ("if n:\n        x = 1\n    else:\n        x = True", "x"),
+        ("x = k(n)", "x"),
+        ("x = 1\n    x += n", "x"),
+        ("for x in (1, 2): pass", "x"),
+        ("x, y = 1, 2", "x"),
+    ],
+)
+def test_the_type_of_a_local_where_every_assignment_says_it(given: str, expected: str) -> None:
+    text = (
+        f"@wrap\ndef k(n) -> int: ...\n\n\ndef h(n) -> float: ...\n\n\ndef f(n: int) -> None:\n    {given}\n    g(x)\n"
+    )
+    step = ExtractFunction(function="m:f", name="_new", first="g(x)")
+    planned = TRANSFORM.plan(tree(f"# file: m.py\n{text}"), step)
+    assert planned.files is not None, planned.refusals
+    assert f"def _new(*, {expected}) -> None:\n" in planned.files.read("m.py").decode()
+
+
 def test_no_annotations_where_the_plan_wants_none() -> None:
     extract(
         "def f(a: int) -> int:\n    x: int = a\n    return x\n",

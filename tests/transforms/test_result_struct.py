@@ -221,7 +221,7 @@ class C:
         ("a, b) -> Tuple[int, str]:#(", "return a, b", "    a: int\n    b: str\n"),
         ("a, b) -> tuple[int, ...]:#(", "return a, b", "    a: object\n    b: object\n"),
         ("self, n", "return self.a, n.b", "    a: object\n    b: object\n"),
-        ("n", "a: float = n\n    b = 1\n    return a, b", "    a: float\n    b: object\n"),
+        ("n", "a: float = n\n    b = 1\n    return a, b", "    a: float\n    b: int\n"),
         ("a, b", "if a:\n        return a, b\n    a = 1\n    return a, b", "    a: object\n    b: object\n"),
     ],
 )
