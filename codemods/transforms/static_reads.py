@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.classes import dynamic_lookup
 from codemods.source.flow import Event, Kind, Place, Risk
+from codemods.source.flow_points import Point
 from codemods.source.imports import Origin, resolve_dotted
 from codemods.source.modules import modules_of
 from codemods.source.presence import Presence
@@ -42,6 +43,8 @@ def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         return
     line = parameter.uses[0].node.lineno
     lazy = f'read it where it was read: lazy = ["{parameter.path}"]'
+    if attribute in subject.needs.written:
+        lazy = "pass the object, so that the body goes on reading and writing it: owner"
     behind = subject.behind(attribute)
     written = behind - {attribute} & set(subject.needs.written)
     if written and reads_after_write(subject, parameter.key, written):
@@ -67,6 +70,8 @@ def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         message = f"{attribute} is {kind}: it runs once, at the call, instead of where the body read it"
         yield subject.hazard("U101", Severity.PROVE, line, message, lazy)
         return
+    if attribute in subject.results.inward and not parameter.lookup[0]:
+        places = [*places, *_before_it_is_kept(subject, attribute)]
     found = _may_change(subject, attribute, places) or _leaf_may_change(subject, parameter, places)
     if found is not None:
         yield subject.hazard("U101", Severity.PROVE, found[0], found[1], lazy)
@@ -78,6 +83,27 @@ def reads_after_write(subject: Subject, key: str, written: set[str] | frozenset[
     writes = [point for point in flow.points if point.kind is Kind.WRITE and point.key in written]
     reached = flow.forward(((after, 1) for point in writes for after in point.after), lambda _, mask: mask)
     return any(point.number in reached for point in flow.points if point.kind is Kind.READ and point.key == key)
+
+
+def _before_it_is_kept(subject: Subject, attribute: str) -> list[Place]:
+    """Where other code may run on a path that never writes the attribute: its old value is handed back at the end."""
+    flow = subject.flow
+    bit = flow.bit.get(attribute, 0)
+    untouched = {number for number, mask in flow.unwritten.items() if mask & bit}
+    before: dict[int, list[Point]] = {}
+    for point in flow.points:
+        for successor in (*point.after, *point.on_error):
+            before.setdefault(successor.number, []).append(point)
+    work = [point for point in flow.points if point.kind in (Kind.END, Kind.RETURN) and point.number in untouched]
+    seen: dict[int, Point] = {}
+    while work:
+        point = work.pop()
+        if point.number in untouched and point.number not in seen:
+            seen[point.number] = point
+            work += before.get(point.number, [])
+    risky = (point for point in seen.values() if point.risk is Risk.CALL and not point.late)
+    found = {id(point.node): Place(point.node, point.node.lineno, point.risk) for point in risky}  # type: ignore[attr-defined]
+    return sorted(found.values(), key=lambda place: place.line)
 
 
 def _is_first(subject: Subject, parameter: Parameter, places: list[Place]) -> bool:
@@ -164,9 +190,10 @@ def _function_called(subject: Subject, node: ast.AST) -> Origin | None:
 
 
 def _reaches_object(subject: Subject, node: ast.AST) -> bool:
-    """Whether running `node` may come back to this object: a suspension lets others run, an attribute that is called
-    may be a callback, and a method may hand the object on. Nothing else has a way to it but through globals."""
-    if isinstance(node, _SUSPENDS) or _is_given(subject, node):
+    """Whether running `node` may come back to this object: suspending or waiting lets others run, an attribute that is
+    called may be a callback, and a method may hand the object on. Nothing else has a way to it but through globals."""
+    waits = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _WAITS
+    if isinstance(node, _SUSPENDS) or waits or _is_given(subject, node):
         return True
     called = subject.called(node)
     return bool(called) and (called not in subject.effects.own or subject.effects.reach(called).is_open)

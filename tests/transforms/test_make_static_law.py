@@ -233,6 +233,7 @@ def _check(body: str, step: ExtractMethod) -> str:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @example("if getattr(self, 'rare', 4):\n    self.a = x\nelse:\n    return self.b\n    self.a = self.rare", False)
 @example("self.a = x\nif x > 1:\n    y = self.f(x - 1)", False)
+@example("if x:\n    poke()\nelse:\n    self.c = x", False)
 @example("self.a += x\nif x > 1:\n    y = self.f(x - 1)\n    return self.f(x - 2)\nreturn self.a, y", False)
 def test_programs_do_what_they_did(body: str, wrapper: bool) -> None:
     event(_check(body, ExtractMethod(method="m:A.f", wrapper=wrapper)))
