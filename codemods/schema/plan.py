@@ -108,8 +108,9 @@ class ExtractFunction(StepBase, frozen=True, kw_only=True, tag="extract-function
     """A block of statements, or one expression, of `function` becomes a function (or a method of the same class).
 
     first, last: source text of the first line of the first and of the last statement of the block, as it stands in the
-    file, without indentation; `last` defaults to `first` (one statement). A text that is not unique is refused.
-    expression: source text of one expression instead of first/last.
+    file, without indentation; any beginning of the statement's text will do, and more lines of it where one is not
+    enough. `last` defaults to `first` (one statement). A text that fits in several ways is refused.
+    expression: source text of one expression instead of first/last; `first` then names the statement it stands in.
     name: the new function's name.
     to: destination module; "" keeps it beside the function.
     kind: "function" (module level), "method" or "staticmethod" of the same class.
