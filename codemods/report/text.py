@@ -73,6 +73,10 @@ def summary_lines(report: RunReport) -> Iterator[Line]:
             Span(f"{_count(len(steps), 'step')}, {_count(len(commits), 'commit')}, {_count(len(files), 'file')}: "),
             Span(done, Style.GOOD if report.written else Style.PLAIN),
         )
+    to_prove = sum(hazard.severity is Severity.PROVE for step in steps for hazard in step.hazards)
+    if to_prove and not refused:
+        what = f"{_count(to_prove, 'hazard')} of severity prove: a test or a person has to say that it is harmless"
+        yield line(Span("left: ", Style.WARN), what)
     if report.next:
         yield line(Span("next: ", Style.QUIET), report.next)
 

@@ -14,6 +14,7 @@ from codemods.source.binder import table
 from codemods.source.classes import ClassKey, class_at, mro, provider
 from codemods.source.files import FileSet
 from codemods.source.import_effects import defines_names_only, is_abstract
+from codemods.source.import_layout import has_postponed_annotations
 from codemods.source.imports import imports_of
 from codemods.source.index import mentioning
 from codemods.source.locate import Located, shares_line
@@ -141,7 +142,24 @@ def after_hazards(before: FileSet, after: FileSet, located: Located, pieces: lis
         else [hazard for piece in pieces for hazard in import_time_hazards(before, source, piece)]
     )
     is_kept = located.ref.qualname in module_facts(after, source.path).bound
+    if target in before:
+        there = load(before, target)
+        found += [hazard for piece in pieces for hazard in annotation_hazards(source, there, piece)]
     return found + pickle_hazards(before, located, modules.module_of(target), is_kept=is_kept)
+
+
+def annotation_hazards(source: Source, target: Source, piece: Piece) -> list[Hazard]:
+    """Annotations of a class that were text and are evaluated now, or the other way round: dataclasses and their kind
+    read them. Those of functions hardly anybody reads."""
+    was_text, is_text = has_postponed_annotations(source), has_postponed_annotations(target)
+    is_annotated = any(isinstance(each, ast.AnnAssign) for each in ast.walk(piece.node))
+    if was_text == is_text or not is_annotated or not isinstance(piece.node, ast.ClassDef):
+        return []
+    change = "text and are evaluated" if was_text else "evaluated and are text"
+    message = f"annotations of {piece.name} were {change} in {target.path}: what reads them sees another value"
+    settle = "give both modules the same `from __future__ import annotations`, or accept U114"
+    line = piece.node.lineno
+    return [Hazard(code="U114", severity=Severity.PROVE, path=source.path, line=line, message=message, settle=settle)]
 
 
 def import_time_hazards(files: FileSet, source: Source, piece: Piece) -> list[Hazard]:
