@@ -29,7 +29,8 @@ from codemods.source.glimpse import glimpse, light_tree
 from codemods.source.homes import memo
 from codemods.source.index import has_word, mentioning
 from codemods.source.members import assignments_in, has_unknown_bases, self_name
-from codemods.source.mentions import Mention, attributes, num_definitions, sets_attribute
+from codemods.source.mentions import Mention, attributes, may_bind, num_definitions, sets_attribute
+from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
@@ -273,6 +274,8 @@ class _Search:
                 return False
             if sets_attribute(raw, word) and not self.sets_own_only(path):
                 return False
+            if may_bind(raw, word) and self.name in module_facts(self.files, path).bound:
+                return False  # a module is an object with such an attribute as well
         return not self.is_option
 
     def defines_in_classes_only(self, path: str) -> bool:

@@ -112,7 +112,10 @@ def _is_before_binding(source: Source, node: ast.AST, name: str, home: Scope) ->
     binding = min(home.bound[name], key=lambda each: each.start)
     # In one statement the value, the bases and the defaults are evaluated before the name is bound.
     is_same = source.statement_of(node) is source.statement_of(binding.node)
-    return is_same or source.start(node) < binding.start
+    is_in_class = isinstance(binding.node, ast.ClassDef) and any(
+        each is binding.node for each in source.ancestors(node)
+    )
+    return is_same or is_in_class or source.start(node) < binding.start
 
 
 def reading_scope(source: Source, node: ast.expr, scope: Scope) -> Scope:
