@@ -90,6 +90,9 @@ class ModuleUses:
         by_statement: dict[int, list[Import]] = {}
         for each in imports_of(self.files, source):
             by_statement.setdefault(id(each.statement), []).append(each)
+            if self._is_other_name(source, each):
+                message = f"this imports the module by another name than {self.moved.old}"
+                self._problem(uses, each.statement, message)
         named: list[Import] = []  # imports that bind the renamed module under its own name
         for same in by_statement.values():
             if isinstance(same[0].statement, ast.ImportFrom):
@@ -107,6 +110,15 @@ class ModuleUses:
             return False
         path = self.modules.path_of(module, near=source.path)
         return path is None or path in self.moved.paths
+
+    def _is_other_name(self, source: Source, each: Import) -> bool:
+        """Whether an import reaches a file that moves under a name that does not start with the old one (a directory
+        that is an import root and a package at once)."""
+        names = [each.module, *([f"{each.module}.{each.attribute}"] if each.attribute not in ("", "*") else [])]
+        return any(
+            self.modules.path_of(name, near=source.path) in self.moved.paths and not self.moved.covers(name)
+            for name in names
+        )
 
     def _import_from(self, uses: FileUses, statement: ast.ImportFrom, same: list[Import]) -> Iterator[Import]:
         source = uses.source
@@ -231,6 +243,8 @@ class ModuleUses:
 
         renaming = rename_variable(source, scope, moved.leaf, moved.new_leaf, import_edit=import_edit)
         is_mixed = len(scope.bound[moved.leaf]) != len(same)
+        # In a class body the name is an attribute as well: it stays.
+        is_mixed = is_mixed or scope.kind is ScopeKind.CLASS
         is_hidden = scope.kind is ScopeKind.MODULE and star_brings(self.files, source, moved.new_leaf)
         if not renaming.obstacles and not is_mixed and not is_hidden:
             uses.edits.extend(renaming.edits)
@@ -242,7 +256,8 @@ class ModuleUses:
             elif each.module == moved.old:
                 uses.edits.append(self._token(source, each, f"{moved.new} as {moved.leaf}"))
             else:
-                why = renaming.obstacles[0].message if renaming.obstacles else f"{moved.leaf} is bound in several ways"
+                how = "is an attribute of the class" if scope.kind is ScopeKind.CLASS else "is bound in several ways"
+                why = renaming.obstacles[0].message if renaming.obstacles else f"{moved.leaf} {how}"
                 self._problem(uses, each.statement, f"`import {each.module}` can't follow: {why}")
 
     def _through_star(self, uses: FileUses) -> None:

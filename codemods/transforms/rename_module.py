@@ -64,6 +64,11 @@ def _new_name(files: FileSet, definition: str, to: str) -> NewName | Refusal:
     else:
         path = module_path(files, definition)
         old = modules.module_of(path)
+        if not definition.endswith(".py") and definition != old:
+            message = (
+                f"{path} is {definition} and {old} at once, because {path.partition('/')[0]} is an import root too"
+            )
+            return refusal("two-names", path, 0, message, "say which one with source-roots in [tool.unmoved]")
         base = posixpath.dirname(path) if posixpath.basename(path).startswith("__init__.") else path.rpartition(".")[0]
     if not old or old == to:
         return refusal("bad-name", base, 0, f"{definition} can't be renamed to {to}", "name a module below a root")

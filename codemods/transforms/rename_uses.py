@@ -129,7 +129,13 @@ class Uses:
         is_module = scope.kind is ScopeKind.MODULE
         is_mixed = len(scope.bound[self.old]) != len(same)
         renaming = rename_variable(source, scope, self.old, self.new, import_edit=import_edit)
-        if renaming.obstacles or (is_module and (is_mixed or star_brings(self.files, source, self.new))):
+        # In a class body the name is an attribute as well: it stays.
+        is_attribute = scope.kind is ScopeKind.CLASS
+        if (
+            renaming.obstacles
+            or is_attribute
+            or (is_module and (is_mixed or star_brings(self.files, source, self.new)))
+        ):
             for each in same:
                 text = self.new if each.alias.asname else f"{self.new} as {self.old}"
                 uses.edits.append(self._imported(source, each, text))

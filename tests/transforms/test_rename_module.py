@@ -233,3 +233,16 @@ def test_a_file_that_binds_the_package_in_a_way_that_can_not_follow() -> None:
     text = SPIN + "# file: user.py\nimport spin.core\nwhirl = spin.core\n"
     planned = TRANSFORM.plan(tree(text), Rename(definition="spin", to="whirl"))
     assert [(each.code, each.path, each.line) for each in planned.refusals] == [("U107", "user.py", 1)]
+
+
+def test_an_import_in_a_class_body_is_an_attribute() -> None:
+    text = SPIN + "# file: user.py\nclass K:\n    import spin\n    def m(self): return self.spin\n"
+    planned = TRANSFORM.plan(tree(text), Rename(definition="spin", to="whirl"))
+    assert planned.files is not None
+    assert b"    import whirl as spin\n" in planned.files.read("user.py")
+
+
+def test_a_module_with_two_names() -> None:
+    text = "# file: lib/spin.py\nv = 1\n# file: user.py\nfrom lib.spin import v\n"
+    assert codes(TRANSFORM.plan(tree(text), Rename(definition="lib.spin", to="lib.whirl"))) == ["refused two-names"]
+    assert codes(TRANSFORM.plan(tree(text), Rename(definition="spin", to="whirl"))) == ["refused U107"]
