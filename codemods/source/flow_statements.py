@@ -186,7 +186,16 @@ class StatementFlow(PatternFlow):
     def _Global(self, node: ast.Global | ast.Nonlocal) -> None:
         pass
 
-    _Nonlocal = _Pass = _TypeAlias = _Global
+    _Nonlocal = _Pass = _Global
+
+    def _TypeAlias(self, node: ast.AST) -> None:
+        """`type X = ...` binds its name now; what stands behind the `=` is evaluated when somebody asks."""
+        self.emit(Kind.STEP, node)
+        past, before, self.late = list(self.frontier), self.late, True
+        self.expression(node.value)  # type: ignore[attr-defined]
+        self.late = before
+        self.frontier = [*past, *self.frontier]
+        self.expression(node.name)  # type: ignore[attr-defined]
 
     def _Import(self, node: ast.Import | ast.ImportFrom) -> None:
         self.risk(node, Risk.CALL)

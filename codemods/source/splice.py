@@ -59,7 +59,7 @@ def frozen_spans(source: Source, start: int, end: int) -> list[tuple[int, int]]:
         node = stack.pop()
         if isinstance(node, ast.stmt) and not _overlaps(source, node, start, end):
             continue
-        stack.extend(children(node))
+        stack.extend(_parts(node))
         is_string = isinstance(node, ast.JoinedStr) or (
             isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
         )
@@ -69,6 +69,15 @@ def frozen_spans(source: Source, start: int, end: int) -> list[tuple[int, int]]:
         if start <= node_start and node_end <= end and source.body[node_start : node_start + 1] not in b"{:":
             found.extend((part.start, part.end) for part in literals(source.body, node_start, node_end))
     return sorted(found)
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    """Child nodes; of an f-string only what its fields evaluate (its text has no place of its own before 3.12)."""
+    if isinstance(node, ast.JoinedStr):
+        return [part for value in node.values if isinstance(value, ast.FormattedValue) for part in _parts(value)]
+    if isinstance(node, ast.FormattedValue):
+        return [node.value, *(_parts(node.format_spec) if node.format_spec is not None else ())]
+    return children(node)
 
 
 def _overlaps(source: Source, node: ast.stmt, start: int, end: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import textwrap
 from typing import Any
 
@@ -91,6 +92,20 @@ def test_reads_and_writes(code: str, exposed: str, definite: str, every: str) ->
     assert facts(code, "reads_before_write") == exposed
     assert facts(code, "definite_writes") == definite
     assert facts(code, "read_on_every_path") == every
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="needs Python 3.12")
+def test_a_type_alias_is_evaluated_later() -> None:
+    code = "type a = b\nc = a"
+    assert facts(code, "definite_writes") == "a c"
+    assert facts(code, "late_reads") == "b"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs Python 3.11")
+def test_the_handlers_of_a_group_may_all_run() -> None:
+    code = "try:\n    f()\nexcept* A:\n    a = 1\nexcept* B:\n    b = a"
+    assert facts(code, "reads_before_write") == "A B a f"
+    assert facts(code, "definite_writes") == ""
 
 
 @pytest.mark.parametrize(
