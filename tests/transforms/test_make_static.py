@@ -260,4 +260,5 @@ KEYS = {
 @pytest.mark.parametrize("name", KEYS)
 def test_keys_of_the_plan(name: str) -> None:
     keys, *texts = KEYS[name]
+    assert isinstance(keys, dict)
     check_body(*texts, **keys)
