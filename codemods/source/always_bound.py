@@ -21,7 +21,7 @@ def _one_binds(node: ast.stmt, name: str) -> bool:
     if isinstance(node, DEFINITIONS):
         return node.name == name
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return any((alias.asname or alias.name.partition(".")[0]) == name or alias.name == "*" for alias in node.names)
+        return any((alias.asname or alias.name.partition(".")[0]) == name for alias in node.names)
     if isinstance(node, ast.Raise):
         return True  # nobody gets past it
     if isinstance(node, ast.If):

@@ -5,6 +5,7 @@ against the syntax tree, so a reported cycle is there. Imports under TYPE_CHECKI
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import deque
 from itertools import pairwise
@@ -18,9 +19,9 @@ from codemods.source.parse import load
 # A statement at column 0 up to the next one; a string or bracket that goes on at column 0 only splits a chunk in two.
 _TOP = re.compile(rb"^(?![\s#)\]}\"'])[^\r\n]*(?:[\r\n]+(?=[\s#)\]}\"'])[^\r\n]*)*", re.MULTILINE)
 _FROM = re.compile(
-    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#]*(?:\\\r?\n[^\r\n#]*)*)", re.MULTILINE
+    rb"(?:^|[;:])[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#]*(?:\\\r?\n[^\r\n#]*)*)", re.MULTILINE
 )
-_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\r\n#;]+)", re.MULTILINE)
+_IMPORT = re.compile(rb"(?:^|[;:])[ \t]*import[ \t]+([^\r\n#;]+)", re.MULTILINE)
 _BLOCKS = (b"if", b"try", b"else", b"elif", b"except", b"finally", b"with", b"for", b"while")
 _WORD = re.compile(rb"\w+")
 _DEF = re.compile(
@@ -117,6 +118,7 @@ def edges_of(files: FileSet, path: str) -> tuple[Edge, ...]:
 
 def _scan(modules: Modules, path: str, raw: bytes) -> tuple[Edge, ...]:
     found: list[Edge] = []
+    raw = raw.removeprefix(codecs.BOM_UTF8).replace(b"\x0c", b"")
     for match in _TOP.finditer(raw):
         chunk = match.group()
         word = _WORD.match(chunk)

@@ -191,11 +191,11 @@ def from_statement(module: str, names: list[str], mark: str, line_length: int, *
     return _marked(f"from {module} import (", mark) + "\n" + "".join(f"    {name},\n" for name in names) + ")"
 
 
-def name_key(name: str) -> tuple[int, str]:
+def name_key(name: str) -> tuple[int, str, str]:
     """CONSTANTS, Classes, functions: the order of isort and ruff."""
     plain = name.partition(" ")[0]
     kind = 0 if plain.isupper() and len(plain) > 1 else 1 if plain[:1].isupper() else 2
-    return kind, plain
+    return kind, plain, name  # the whole text last: the order may not depend on that of a set
 
 
 def _excuse(source: Source, block: list[Statement]) -> str:

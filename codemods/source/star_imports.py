@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codemods.source.binder import table
 from codemods.source.exports import exports_of, has_exports
 from codemods.source.files import FileSet
 from codemods.source.imports import imports_of
@@ -24,6 +25,20 @@ def star_bringing(files: FileSet, source: Source, name: str) -> str:
         if path and _gives(files, path, name, frozenset()):
             return module
     return ""
+
+
+def overriding_star(files: FileSet, source: Source, name: str) -> str:
+    """The module of the tree whose star import has the last word about a name; "" when an own binding has it."""
+    star = star_bringing(files, source, name)
+    if not star:
+        return ""
+    bound = table(source).module.bound.get(name, [])
+    places = [
+        source.start(each.statement)
+        for each in imports_of(files, source)
+        if each.attribute == "*" and each.module == star and each.at_module_level
+    ]
+    return star if max(places) > max((each.start for each in bound), default=-1) else ""
 
 
 def unknown_star(files: FileSet, source: Source) -> str:

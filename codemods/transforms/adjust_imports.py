@@ -20,7 +20,7 @@ from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.scopes import BUILTINS, Scope, ScopeKind, chain, lookup
 from codemods.source.splice import Edit
-from codemods.source.star_imports import star_bringing
+from codemods.source.star_imports import overriding_star, star_bringing
 from codemods.transforms.local_imports import local_edit, scope_at
 
 
@@ -206,7 +206,7 @@ class Importer:
             return False
         is_above = at is None or self.source.end(found.statement) <= at
         if found.scope.kind is ScopeKind.MODULE:
-            return is_above
+            return is_above and not overriding_star(self.files, self.source, found.name)
         return is_above and found.scope.kind is ScopeKind.FUNCTION
 
     # -- what is added

@@ -20,7 +20,7 @@ from codemods.source.index import mentioning
 from codemods.source.locate import Located, shares_line
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Source, load
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Source, load
 from codemods.source.scopes import Occurrence, Role
 from codemods.transforms.move_block import Piece
 
@@ -59,10 +59,20 @@ def _where_it_stands(source: Source, piece: Piece) -> list[Refusal]:
         message = f"{piece.name} is defined inside {type(parent).__name__.lower()}, so not always"
         settle = "move the whole choice by hand, or define it unconditionally first"
         return [_refusal(source, node, "conditional-definition", message, settle)]
+    if isinstance(parent, ast.ClassDef) and not _is_static(node):
+        message = f"{piece.name} belongs to class {parent.name}: it is no static method"
+        return [_refusal(source, node, "not-static", message, 'take a method out with do = "extract-method"')]
     if shares_line(source, node):
         message = f"another statement stands on a line of {piece.name}"
         return [_refusal(source, node, "shared-line", message, "give each statement lines of its own first")]
     return []
+
+
+def _is_static(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ClassDef):
+        return True
+    decorators = node.decorator_list if isinstance(node, FUNCTIONS) else []
+    return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in decorators)
 
 
 def _regions(source: Source, piece: Piece) -> list[Refusal]:

@@ -103,6 +103,9 @@ class Supplier:
         )
 
     def _one(self, name: FreeName) -> None:
+        if name.star:
+            self._bring(name, name.star, name.name)
+            return
         if same_there(self.files, self.block.source, self.target, name.name) and self._is_plain_there(name.name):
             return
         if self._must_run(name) and not self._can_run(name):

@@ -14,17 +14,19 @@ from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.import_effects import is_inert
 from codemods.source.import_layout import has_postponed_annotations
-from codemods.source.imports import Import, binding_import, origin
+from codemods.source.imports import Import, Origin, binding_import, origin
 from codemods.source.locate import flattened, is_main_guard
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source
 from codemods.source.scopes import BUILTINS, MODULE_NAMES, Occurrence, Role, Scope, ScopeKind, lookup
+from codemods.source.star_imports import overriding_star, star_bringing
 
 
 class FreeName(Struct, frozen=True, kw_only=True, eq=False):
     """A name the block reads from outside. is_lazy: only inside function bodies, so not when the module is imported.
     is_deferred: only in annotations that are not evaluated. imports: how the source module gets it (none: it is at home
-    there). is_sure: the module has it once it is imported, whatever way it took."""
+    there). is_sure: the module has it once it is imported, whatever way it took.
+    star: the module of the tree whose star import brings it, over other bindings or without any."""
 
     name: str
     occurrences: tuple[Occurrence, ...]
@@ -32,6 +34,7 @@ class FreeName(Struct, frozen=True, kw_only=True, eq=False):
     is_lazy: bool
     is_deferred: bool
     is_sure: bool
+    star: str = ""
 
 
 class Block(Struct, frozen=True, kw_only=True, eq=False):
@@ -61,7 +64,9 @@ def block_of(files: FileSet, source: Source, start: int, end: int, own: frozense
         home = scopes.resolve(occurrence)
         if occurrence.start in skip or (occurrence.role is Role.DEFINE and occurrence.name in own):
             continue
-        if home is None:
+        if home is None and star_bringing(files, source, occurrence.name):
+            groups.setdefault(occurrence.name, []).append(occurrence)
+        elif home is None:
             builtins.add(occurrence.name)
             hazards.extend(_unresolved(source, occurrence))
         elif home is scopes.module:
@@ -109,6 +114,7 @@ def _both(first: FreeName, second: FreeName) -> FreeName:
         is_lazy=first.is_lazy and second.is_lazy,
         is_deferred=first.is_deferred and second.is_deferred,
         is_sure=first.is_sure,
+        star=first.star,
     )
 
 
@@ -135,6 +141,7 @@ def _free_name(files: FileSet, source: Source, name: str, group: list[Occurrence
         is_lazy=all(_runs_late(occurrence.scope) for occurrence in evaluated),
         is_deferred=not evaluated,
         is_sure=always_bound(source, name),
+        star=overriding_star(files, source, name),
     )
 
 
@@ -274,9 +281,14 @@ def same_there(files: FileSet, source: Source, target: Source, name: str) -> boo
     """Whether the target's module level binds the name to the very same object."""
     if lookup(table(target).module, name) is None:
         return False
+    return _home(files, source, name) == _home(files, target, name)
+
+
+def _home(files: FileSet, source: Source, name: str) -> Origin:
     modules = modules_of(files)
-    here = origin(files, modules.module_of(source.path), name)
-    return origin(files, modules.module_of(target.path), name) == here
+    star = overriding_star(files, source, name)
+    holder = modules.path_of(star, near=source.path) if star else source.path
+    return origin(files, modules.module_of(holder or source.path), name)
 
 
 def annotations_run(source: Source) -> bool:

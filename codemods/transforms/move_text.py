@@ -25,16 +25,10 @@ def cut(source: Source, start: int, end: int, node: ast.AST, stays: bytes = b"")
         is_first = block[0] is node
     before, after = _blanks_before(source, start), _blanks_after(source, end)
     if after >= len(source.body):
-        at = before if source.body.endswith((b"\n", b"\r")) else _without_newline(source, before)
-        return Edit(at, len(source.body), b"")
+        return Edit(before, len(source.body), b"")  # a file without a last newline: as_it_ended() of move_write.py
     if after - end > start - before and not is_first:
         return Edit(before, end, b"")
     return Edit(start, after, b"")
-
-
-def _without_newline(source: Source, at: int) -> int:
-    """The end of the line above, whose newline goes where the file ends without one."""
-    return len(source.body[:at].rstrip(b"\r\n"))
 
 
 def _blanks_before(source: Source, at: int) -> int:
