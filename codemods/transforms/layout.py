@@ -175,8 +175,13 @@ class _List(Struct, frozen=True, kw_only=True, eq=False):
             return [Edit(at, at, with_newline(lines, self.source.text.newline))]
         last = self.kept[-1]
         comma = b"," if last.comma < 0 else b""
-        if self.hangs and self.line(last.end) < self.line(self.brackets.close):
+        line_end = self.source.text.line_end(max(last.end - 1, last.comma))
+        has_note = b"#" in self.source.body[max(last.end, last.comma + 1) : line_end]
+        if (self.hangs or has_note) and self.line(last.end) < self.line(self.brackets.close):
+            # of an aligned list that has a comment behind its last item, the comment stays with the item
             indent = self.source.text.indent_at(last.start).decode()
+            if last.start == self.items[0].start or (self.drop and last is self.kept[0] and not self.hangs):
+                indent = self._newline(self.items[0].start).lstrip("\r\n")
             at = self.source.text.line_end(max(last.end - 1, last.comma))
             lines = "".join(f"{indent}{text},\n" for text in self.new).encode()
             return [Edit(last.end, last.end, comma), Edit(at, at, with_newline(lines, self.source.text.newline))]

@@ -9,15 +9,11 @@ import ast
 from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Severity
-from codemods.source.classes import ClassKey, class_at, mro, subclasses
+from codemods.source.classes import ClassKey
 from codemods.source.files import FileSet
-from codemods.source.index import mentioning
-from codemods.source.modules import modules_of
-from codemods.source.parse import FUNCTIONS, Source, load
-from codemods.source.receivers import scope_at
-from codemods.source.string_text import WILD, text_of
+from codemods.source.parse import load
 from codemods.source.strings import StringMention, mentions
-from codemods.source.usage import receiver_name
+from codemods.transforms.static_made_up import made_up_names
 
 _WRAPPER = "keep a same-named method: wrapper = true"
 _REPLACING = frozenset({"new", "new_callable", "side_effect", "wraps", "autospec", "spec", "value"})
@@ -37,7 +33,7 @@ def string_hazards(files: FileSet, key: ClassKey, name: str, *, leaves: bool) ->
         elif mention.kind == "entry-point" and mention.is_sure:
             message = f"{mention.text!r} names {name}, which would need other arguments"
             yield _hazard("U111", Severity.STOP, mention, message, _WRAPPER)
-    for hazard in _made_up(files, key, name):
+    for hazard in made_up_names(files, key, name):
         if (hazard.path, hazard.line) not in seen:
             yield hazard
 
@@ -88,58 +84,3 @@ def _call_around(files: FileSet, mention: StringMention) -> ast.Call | None:
         if isinstance(node, ast.Call) and source.end(node.func) <= mention.start and mention.end <= source.end(node)
     ]
     return max(found, key=source.start, default=None)
-
-
-# -- names made at run time
-
-
-def _made_up(files: FileSet, key: ClassKey, name: str) -> Iterator[Hazard]:
-    """`getattr(self, anything)()` in the class or its relatives: any method may be meant."""
-    for each in dict.fromkeys((*mro(files, key).classes, *subclasses(files, key))):
-        path = modules_of(files).path_of(each.module)
-        if path is None or b"getattr(" not in files.read(path):
-            continue
-        at = class_at(files, each)
-        for call in _lookups(*at) if at is not None else ():
-            assert at is not None
-            text = text_of(at[0], call.args[1], scope_at(at[0], call))
-            is_free = text is None or not text.value.replace(WILD, "")
-            if not is_free and not (text is not None and text.could_be(name)):
-                continue
-            message = f"methods are called by names made at run time here; {name} may be one of them"
-            yield Hazard(
-                code="U104",
-                severity=Severity.STOP if not is_free or _is_a_text(files, name) else Severity.PROVE,
-                path=at[0].path,
-                line=call.lineno,
-                message=message,
-                settle=f"{_WRAPPER}, or accept U104 when {name} is never asked for",
-            )
-
-
-def _lookups(source: Source, node: ast.ClassDef) -> Iterator[ast.Call]:
-    """Lookups on a method's own object whose result is called."""
-    for function in (each for each in node.body if isinstance(each, FUNCTIONS)):
-        me = receiver_name(function)
-        for call in ast.walk(function):
-            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "getattr" or len(call.args) < 2:
-                continue
-            if getattr(call.args[0], "id", "") == me and _is_called(source, function, call):
-                yield call
-
-
-def _is_called(source: Source, function: ast.AST, call: ast.Call) -> bool:
-    above = source.parents[call]
-    if isinstance(above, ast.Call) and above.func is call:
-        return True
-    if not isinstance(above, ast.Assign) or not isinstance(above.targets[0], ast.Name):
-        return False
-    kept = above.targets[0].id
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
-    return any(getattr(each.func, "id", "") == kept for each in calls)
-
-
-def _is_a_text(files: FileSet, name: str) -> bool:
-    """Whether the very name stands in quotes somewhere."""
-    quoted = [f'"{name}"'.encode(), f"'{name}'".encode()]
-    return any(any(text in files.read(path) for text in quoted) for path in mentioning(files, name))

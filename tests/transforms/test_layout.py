@@ -154,6 +154,20 @@ HEADERS = {
     def f(a, b=1, *, key_of_the_first_thing, key_of_the_other_thing):
 """,
     ),
+    "aligned, with a comment behind the last": (
+        """\
+    def f(self,
+          a,  # type: int
+          ):
+""",
+        """\
+    def f(a,  # type: int
+          *,
+          key_of_the_first_thing,
+          key_of_the_other_thing,
+          ):
+""",
+    ),
     "positional only": (
         "    def f(self, /, a):\n",
         "    def f(a, *, key_of_the_first_thing, key_of_the_other_thing):\n",
