@@ -163,7 +163,8 @@ class StatementFlow(PatternFlow):
     def _AugAssign(self, node: ast.AugAssign) -> None:
         reading = _as_load(node.target)
         if not self.variable(reading, report=node.target):
-            self.expression(reading)
+            self.expressions(ast.iter_child_nodes(reading))
+            self.risk(node.target, Risk.NAME if isinstance(node.target, ast.Name) else Risk.OPERATION)
         self.expression(node.value)
         self.risk(node, Risk.OPERATION)
         if not self.variable(node.target):

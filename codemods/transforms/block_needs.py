@@ -5,15 +5,16 @@ Locals of the function around; attributes of `self` in a block that leaves the c
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from codemods.schema.hazards import Hazard, Refusal
 from codemods.source.binder import table
-from codemods.source.flow import flow_of
+from codemods.source.flow import Flow, Kind, Risk, flow_of
+from codemods.source.flow_points import Point
 from codemods.source.flow_region import Region
-from codemods.source.scopes import Role, Scope, ScopeKind, lookup
+from codemods.source.scopes import BINDING, Role, Scope, ScopeKind, lookup
 from codemods.transforms.block_check import Ending
 from codemods.transforms.block_find import Part, own_nodes
 from codemods.transforms.block_host import Host
@@ -96,7 +97,7 @@ def _unbound_inputs(
     host: Host, part: Part, region: Region, inputs: list[str], without: str
 ) -> Iterator[Hazard | Refusal]:
     """A name without a value can't be passed; one that may have none is read earlier than it was."""
-    always_read = _read_first(host, part, region)
+    always_read = _read_first(host, part)
     for key in region.inputs:
         if key == without or key in region.surely_bound or key in always_read:
             continue
@@ -116,11 +117,22 @@ def _unbound_inputs(
             )
 
 
-def _read_first(host: Host, part: Part, region: Region) -> frozenset[str]:
-    """Names that the block reads whatever happens, before other code runs."""
+def _read_first(host: Host, part: Part) -> frozenset[str]:
+    """Names that the block reads whatever happens, before it does anything that shows."""
     statements = part.statements or [ast.Expr(part.expression)]  # type: ignore[arg-type]
     inner = flow_of(statements, host.flow.graph.key_of)
-    return inner.read_on_every_path - {key for key in region.inputs if inner.risks_before_read(key)}
+    unread = inner.forward([(inner.graph.entry, inner.everything)], _still_unread(inner))
+    later = 0
+    for point in inner.points:
+        later |= unread.get(point.number, 0) if point.risk >= Risk.OPERATION else 0
+    return inner.read_on_every_path - inner.set_of(later)
+
+
+def _still_unread(inner: Flow) -> Callable[[Point, int], int]:
+    def transfer(point: Point, mask: int) -> int:
+        return mask & ~inner.bit[point.key] if point.kind is Kind.READ and not point.late else mask
+
+    return transfer
 
 
 def _unbound_results(host: Host, part: Part, region: Region, keys: list[str]) -> Iterator[Hazard]:
@@ -185,7 +197,7 @@ def out_of_reach(host: Host, part: Part, parameters: tuple[str, ...], results: t
         if each.name not in host.locals or scopes.resolve(each) is not home:
             continue
         is_inside = part.start <= each.start < part.end
-        if each.role is not Role.LOAD:
+        if each.role in BINDING and each.scope is home:
             known.add((each.name, is_inside))
         elif not isinstance(each.node, ast.Constant) and not (is_inside and each.in_annotation):
             reads.setdefault((each.name, is_inside), each.start)

@@ -150,6 +150,13 @@ def test_an_augmented_assignment_names_the_node_of_the_tree() -> None:
     ]
 
 
+def test_every_point_belongs_to_the_tree() -> None:
+    tree = ast.parse("x.a += 1\ny[0] -= f(z)\nw **= 2\nfor self.i in q: pass")
+    nodes = {id(node) for node in ast.walk(tree)}
+    found = flow_of(tree.body, names())
+    assert all(id(point.node) in nodes for point in found.points if point.risk is not Risk.NONE or point.key)
+
+
 @pytest.mark.parametrize(
     ("code", "expected"),
     [

@@ -58,6 +58,7 @@ def body(text: str) -> str:
         ("class K:\n    pass\nx: K\nx = a\nreturn x", "x: K", "x = a", "local-annotation"),
         ("class K:\n    pass\nx: K = a\nreturn x", "class K", "", "out-of-reach"),
         ("x = a\nraise E\nreturn x", "x = a", "", "out-of-reach"),
+        ("if a:\n    del x\nreturn x", "del x", "", "out-of-reach"),
         ("x = a\ng(x)\nraise E\nh(x)", "raise E", "h(x)", "out-of-reach"),
     ],
 )
@@ -73,6 +74,8 @@ def test_refused(text: str, first: str, last: str, code: str) -> None:
     [
         ("if a:\n    x = b\nif a:\n    g(x)", "if a:\n    x", "", "U102"),
         ("if a:\n    x = 1\nif b:\n    g(x)", "if b", "", "U102"),
+        ("if a:\n    x = 1\nb.n += 1\ng(x)", "b.n", "g(x)", "U102"),
+        ("if a:\n    x = 1\nassert b\ng(x)", "assert", "g(x)", "U102"),
         ("with a:\n    x = b\ng()\nreturn x", "with", "", "U102"),
         ("for x in a:\n    y = x\nif b:\n    g(y)", "for", "", "U102"),
         ("for x in a:\n    y = x\nb.c\nreturn y", "for", "", "U102"),
@@ -111,6 +114,12 @@ def test_stopped_until_accepted(text: str, first: str, last: str, hazard: str) -
         ("while True:\n    x = g(a)\n    if x:\n        break\nreturn x", "while", ""),
         ("try:\n    x = a\nfinally:\n    g()\nreturn x", "try", ""),
         ("for x in a:\n    y = x\nreturn y", "for", ""),
+        ("if a:\n    x = 1\ny = x, b\nreturn y", "y =", ""),
+        (
+            "if a:\n    def h():\n        nonlocal c\n        c = 7\nb.n += 1\nfor c in b:\n    g(c)\nreturn 1",
+            "if a",
+            "return 1",
+        ),
         ("while a:\n    y = a\n    a -= 1\nz = y, b\nreturn z", "while", ""),
         ("class K(a):\n    def m(self):\n        return super().m()\nreturn K", "class K", ""),
     ],
