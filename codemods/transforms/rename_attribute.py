@@ -23,7 +23,7 @@ from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.splice import Edit
 from codemods.source.strings import mentions_of
 from codemods.transforms.rename_by_name import decorated
-from codemods.transforms.rename_fields import field_keywords
+from codemods.transforms.rename_fields import field_keywords, plain_as_data
 from codemods.transforms.rename_report import Edits, hazard, note, refusal, shortened, stop
 from codemods.transforms.rename_strings import rename_in_strings
 from codemods.transforms.rename_variable import is_mangled, rename_variable
@@ -58,6 +58,8 @@ def plan_attribute(
     for path, places in fields.edits(new).items():
         edits.add_to(path, places)
     hazards.extend(fields.hazards)
+    if not any(_is_method(each, old) for each in _bodies(files, found.owners)):
+        hazards.extend(plain_as_data(files, found.owners, old))
     targets = [(each.module, f"{each.qualname}.{old}") for each in found.owners]
     text = rename_in_strings(edits, mentions_of(files, targets), old, new, mode=strings)
     hazards.extend(text.hazards)
@@ -199,6 +201,10 @@ def _protocol(source: Source, node: ast.ClassDef, old: str, new: str) -> Iterato
     if bases & {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"} and not _is_method(node, old):
         message = f"{node.name} is an enumeration: members are looked up, shown and stored by name"
         yield stop("U119", source, source.start(node), message, "accept U119 when no stored text has the name")
+
+
+def _bodies(files: FileSet, owners: Iterable[ClassKey]) -> Iterator[ast.ClassDef]:
+    return (located[1] for owner in owners if (located := class_at(files, owner)) is not None)
 
 
 def _is_method(node: ast.ClassDef, name: str) -> bool:

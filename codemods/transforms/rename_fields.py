@@ -1,7 +1,7 @@
 """Fields of dataclasses and the like: the same name is a parameter of the constructor, and sometimes a key of data.
 
 Keyword arguments of constructors and of `replace` follow for dataclasses and named tuples. Where a field's name is also
-what is written to JSON or a dictionary, the step is stopped."""
+what is written to JSON or a dictionary, the step is stopped; where objects become data is rename_data.py's."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from codemods.schema.hazards import Hazard
-from codemods.source.classes import ClassKey, class_at, mro, provider, subclasses
+from codemods.source.classes import ClassKey, class_at, mro, provider
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
 from codemods.source.members import decorator_name
-from codemods.source.parse import Source, load
-from codemods.source.receiver_kinds import ClassObject, Known
-from codemods.source.receivers import receiver_type, scope_at
+from codemods.source.parse import load
+from codemods.source.receivers import scope_at
 from codemods.source.splice import Edit
-from codemods.source.string_use import callee
-from codemods.transforms.rename_report import stop
+from codemods.transforms.rename_data import AsData
+from codemods.transforms.rename_report import note, stop
 
 _DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "attrs.frozen"})
 _TUPLES = frozenset({"typing.NamedTuple", "NamedTuple"})
 _KEYED = ("msgspec.Struct", "pydantic.BaseModel", "typing.TypedDict", "typing_extensions.TypedDict")
-_REPLACERS = frozenset({"replace", "_replace", "evolve"})
 
 
 class FieldKeywords(Struct, frozen=True):
@@ -45,17 +43,27 @@ def field_keywords(files: FileSet, owners: Iterable[ClassKey], name: str) -> Fie
     for key in having:
         hazards.extend(_keyed(files, key, name))
     spans: dict[str, list[tuple[int, int]]] = {}
-    if any(_is_generated(files, key) for key in having):
-        made = {heir for key in having for heir in (key, *subclasses(files, key))}
-        for path in mentioning(files, name):
-            source = load(files, path) if b"(" in files.read(path) else None
-            for node in ast.walk(source.tree) if source is not None else ():
-                if isinstance(node, ast.Call) and source is not None:
-                    given = next((each for each in node.keywords if each.arg == name), None)
-                    if given is not None and _makes(files, source, node, made):
-                        start = source.start(given)
-                        spans.setdefault(path, []).append((start, start + len(name.encode())))
+    generated = [key for key in having if _is_generated(files, key)]
+    data = AsData(files, generated, name, is_field=True)
+    for path in mentioning(files, name) if generated else ():
+        source = load(files, path) if b"(" in files.read(path) else None
+        for node in ast.walk(source.tree) if source is not None else ():
+            if isinstance(node, ast.Call) and source is not None:
+                given = next((each for each in node.keywords if each.arg == name), None)
+                if given is not None and data.makes(source, node):
+                    start = source.start(given)
+                    spans.setdefault(path, []).append((start, start + len(name.encode())))
+    if generated and not hazards:
+        hazards.extend(data.hazards())
+    for key in generated:
+        hazards.extend(_shown(files, key, name))
     return FieldKeywords(spans, tuple(hazards))
+
+
+def plain_as_data(files: FileSet, owners: Iterable[ClassKey], name: str) -> tuple[Hazard, ...]:
+    """Where an attribute that is no field of a made-up constructor becomes a key of data all the same."""
+    plain = [key for key in owners if not is_constructor_field(files, key, name)]
+    return tuple(AsData(files, plain, name, is_field=False).hazards()) if plain else ()
 
 
 def is_constructor_field(files: FileSet, key: ClassKey, name: str) -> bool:
@@ -98,13 +106,12 @@ def _keyed(files: FileSet, key: ClassKey, name: str) -> Iterator[Hazard]:
         yield stop("U119", source, source.start(node), message, settle)
 
 
-def _makes(files: FileSet, source: Source, call: ast.Call, made: set[ClassKey]) -> bool:
-    last = callee(call)[-1:]
-    if last and last[0] in _REPLACERS:
-        holder = call.func.value if last[0] == "_replace" and isinstance(call.func, ast.Attribute) else None
-        what = receiver_type(files, source, holder or call.args[0]) if holder or call.args else None
-        return isinstance(what, Known) and all(each in made for each in what.keys)
-    if isinstance(call.func, ast.Call):
-        return False
-    what = receiver_type(files, source, call.func)
-    return isinstance(what, ClassObject) and what.key in made
+def _shown(files: FileSet, key: ClassKey, name: str) -> Iterator[Hazard]:
+    """The generated `__repr__` spells the field's name."""
+    located = class_at(files, key)
+    if located is not None and not isinstance(provider(files, key, "__repr__"), ClassKey):
+        source, node = located
+        message = (
+            f"repr() of {key.name} shows the field {name} under its new name, and pickles made before have the old one"
+        )
+        yield note("U110", source, source.start(node), message, "look for texts and pickles with the old name")

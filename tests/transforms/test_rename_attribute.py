@@ -129,6 +129,7 @@ A().zone = A().zone
         """\
 # file: m.py
 from dataclasses import dataclass, replace
+from functools import partial
 @dataclass
 class A:
     size: int = 1
@@ -136,11 +137,14 @@ class A:
 @dataclass
 class B(A):
     other: int = 2
-A(size=1), B(size=2), replace(A(), size=3), dict(size=4)
+class C(A):
+    def __init__(self): super().__init__(size=5)
+A(size=1), B(size=2), replace(A(), size=3), dict(size=4), partial(A, size=6)
 """,
         """\
 # file: m.py
 from dataclasses import dataclass, replace
+from functools import partial
 @dataclass
 class A:
     width: int = 1
@@ -148,7 +152,9 @@ class A:
 @dataclass
 class B(A):
     other: int = 2
-A(width=1), B(width=2), replace(A(), width=3), dict(size=4)
+class C(A):
+    def __init__(self): super().__init__(width=5)
+A(width=1), B(width=2), replace(A(), width=3), dict(size=4), partial(A, width=6)
 """,
     ),
     "a class attribute": (
@@ -177,7 +183,7 @@ A(width=1), B(width=2), replace(A(), width=3), dict(size=4)
 def test_members(name: str, newline: str) -> None:
     definition, to, before, after = MEMBERS[name]
     planned = check(TRANSFORM, Rename(definition=definition, to=to), before, after, newline=newline)
-    assert codes(planned) == []
+    assert codes(planned) == (["note U110"] if "dataclass" in name else [])
 
 
 HAZARDS = [
@@ -227,7 +233,57 @@ def test_a_private_name_below_an_unknown_base_is_taken_for_our_own() -> None:
 def test_fields_that_are_keys_of_data() -> None:
     text = "# file: m.py\nimport msgspec\nclass A(msgspec.Struct):\n    size: int\nA(size=1)\n"
     planned = TRANSFORM.plan(tree(text), Rename(definition="m:A.size", to="width"))
-    assert codes(planned) == ["stop U104", "stop U119"] or codes(planned) == ["stop U119"]
+    assert codes(planned) == ["stop U119", "note U110"]
+
+
+DATA = {
+    "a dictionary of one": ("def f(a: A): return asdict(a)", ["stop U119"]),
+    "a dictionary of what holds one": ("def f(o: Outer): return asdict(o)", ["stop U119"]),
+    "a dictionary of who knows": ("def f(x): return asdict(x)", ["note U119"]),
+    "a dictionary of something else": ("def f(x: int): return asdict(x)", []),
+    "made of a dictionary": ("A(**d)", ["stop U119"]),
+    "made of a dictionary by a class method": (
+        "class B(A):\n    @classmethod\n    def of(cls, d): return cls(**d)",
+        ["stop U119"],
+    ),
+    "made of a dictionary by the class below": (
+        "class B(A):\n    def __init__(self, **d): super().__init__(**d)",
+        ["stop U119"],
+    ),
+    "something else of a dictionary": ("class C: ...\nC(**d)", []),
+    "replaced by a dictionary": ("def f(a: A): return replace(a, **d)", ["stop U119"]),
+    "its attributes": ("def f(a: A): return vars(a), a.__dict__", ["stop U119", "stop U119"]),
+    "one of its attributes": ("def f(a: A): return vars(a)['size']", []),
+    "an encoder": ("import json\ndef f(a: A): return json.dumps(a, default=str)", ["stop U119"]),
+    "a decoder": ("import msgspec\ndef f(raw): return msgspec.json.decode(raw, type=A)", ["stop U119"]),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_a_field_that_is_a_key_of_data(name: str) -> None:
+    code, expected = DATA[name]
+    text = (
+        "# file: m.py\nfrom dataclasses import asdict, dataclass, replace\n@dataclass\nclass A:\n    size: int = 1\n"
+        f"@dataclass\nclass Outer:\n    inner: 'list[A]'\n# file: user.py\nfrom m import *\n"
+        f"from m import A, Outer\nfrom dataclasses import asdict, replace\n{code}\n"
+    )
+    planned = TRANSFORM.plan(tree(text), Rename(definition="m:A.size", to="width"))
+    assert sorted(codes(planned)) == sorted([*expected, "note U110"])
+
+
+def test_a_field_of_a_named_tuple_as_data() -> None:
+    text = (
+        "# file: m.py\nfrom typing import NamedTuple\nclass A(NamedTuple):\n    size: int\n"
+        "def f(x: A): return x._asdict(), x._fields, x._replace(**d), A._make([1])\n"
+    )
+    planned = TRANSFORM.plan(tree(text), Rename(definition="m:A.size", to="width"))
+    assert sorted(codes(planned)) == ["note U110", "stop U119", "stop U119", "stop U119"]
+
+
+def test_an_attribute_of_a_plain_class_as_data() -> None:
+    text = "# file: m.py\nclass A:\n    def __init__(self): self.size = 1\n    def dump(self): return dict(self.__dict__)\n"
+    assert codes(TRANSFORM.plan(tree(text), Rename(definition="m:A.size", to="width"))) == ["stop U119"]
+    assert codes(TRANSFORM.plan(tree(text), Rename(definition="m:A.dump", to="data"))) == []
 
 
 def test_members_of_an_enumeration_are_looked_up_by_name() -> None:
