@@ -1,0 +1,1 @@
+"""Is a commit mechanical? Accounts for every changed line of two trees. Never imports or runs the code it reads."""
