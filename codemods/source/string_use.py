@@ -29,7 +29,7 @@ Kind = Literal[
     "other",
 ]
 
-_IMPORTERS = frozenset(
+IMPORTERS = frozenset(
     {"import_module", "__import__", "importorskip", "resolve_name", "run_module", "find_spec", "import_string"}
 )
 _RESOURCES = frozenset(
@@ -150,7 +150,7 @@ def _as_argument(call: ast.Call, index: int) -> Use:
     if last == "attrgetter" or (last == "methodcaller" and index == 0):
         return Use("getattr", Reads.MEMBER)
     is_resource = last in _RESOURCES and before in {"resources", "pkgutil", ""}
-    if index == 0 and (last in _IMPORTERS or is_resource):
+    if index == 0 and (last in IMPORTERS or is_resource):
         return Use("import", Reads.PATH)
     if index == 0 and last in _LOGGER_CALLS:
         return Use("logger", Reads.PATH)

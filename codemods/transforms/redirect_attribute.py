@@ -26,6 +26,7 @@ from codemods.transforms.redirect_drop import Dropping
 from codemods.transforms.redirect_via import Via
 from codemods.transforms.rename import find_place
 from codemods.transforms.rename_attribute import unsure
+from codemods.transforms.rename_data import AsData
 from codemods.transforms.rename_report import Edits, refusal, shortened
 from codemods.transforms.rename_strings import left_behind
 from codemods.transforms.transform import Planned, Transform, Words, refused
@@ -58,12 +59,14 @@ def plan(files: FileSet, step: RedirectAttribute) -> Planned:
     targets = [(owner.module, f"{owner.qualname}.{old}") for owner in found.owners]
     what = f"{key.name}.{old}, now {via.text}"
     texts = [each for each in mentions_of(files, targets) if each.kind != "slots"]
+    data = AsData(files, found.owners, old, is_field=False).hazards()
     strings = [left_behind(each, what, mode="rewrite") for each in texts]
     hazards = [
         *via.hazards(sure, writes=dropping.leaves_writes),
         *dropping.hazards,
         *unsure(sites, f"{key.name}.{old}"),
         *strings,
+        *data,
     ]
     text = f"{len(sure)} places in {len({site.path for site in sure})} files read {via.text} now"
     finding = Finding(topic="reads", text=text, path=source.path, line=node.lineno)

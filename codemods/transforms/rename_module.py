@@ -22,6 +22,7 @@ from codemods.source.parse import load
 from codemods.source.scopes import Role
 from codemods.source.splice import Edit
 from codemods.source.strings import StringMention, mentions
+from codemods.transforms.rename_computed import computed_names
 from codemods.transforms.rename_imports import ModuleUses, NewName
 from codemods.transforms.rename_report import Edits, hazard, refusal, shortened
 from codemods.transforms.rename_strings import Rewritten, left_behind
@@ -46,7 +47,8 @@ def plan_module(files: FileSet, definition: str, to: str, strings: Literal["rewr
     if problems:
         return refused(*dict.fromkeys(problems))
     text = _strings(files, edits, uses, found, strings)
-    hazards = [*text.hazards, *_loose_text(files, edits, found), *_own_names(files, found)]
+    hazards = [*text.hazards, *computed_names(files, found), *_loose_text(files, edits, found)]
+    hazards.extend(_own_names(files, found))
     after = edits.applied()
     for path, new_path in found.paths.items():
         after = after.write(new_path, after.read(path)).delete(path)

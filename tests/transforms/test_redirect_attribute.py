@@ -176,6 +176,11 @@ HAZARDS = [
     ("def __init__(self):\n    self.q = Q()\n    self.v = self.q.v", True, []),
     ("def __init__(self):\n    self.q = Q()\n    self.v = 1\ndef f(self, x): return x.v", False, ["stop U115"]),
     ("def __init__(self):\n    self.q = Q()\n    self.v = getattr(self, 'v', 1)", False, ["stop U111"]),
+    (
+        "def __init__(self):\n    self.q = Q()\n    self.v = self.q.v\ndef f(self): return vars(self)",
+        True,
+        ["stop U119"],
+    ),
 ]
 
 

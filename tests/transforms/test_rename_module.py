@@ -246,3 +246,46 @@ def test_a_module_with_two_names() -> None:
     text = "# file: lib/spin.py\nv = 1\n# file: user.py\nfrom lib.spin import v\n"
     assert codes(TRANSFORM.plan(tree(text), Rename(definition="lib.spin", to="lib.whirl"))) == ["refused two-names"]
     assert codes(TRANSFORM.plan(tree(text), Rename(definition="spin", to="whirl"))) == ["refused U107"]
+
+
+COMPUTED = {
+    "a name after the package": ('import_module("pkg." + n)', ["stop U111"]),
+    "a field after the package": ('__import__(f"pkg.{n}")', ["stop U111"]),
+    "the package in front": ('import_module("%s.core" % p)', ["stop U111"]),
+    "another package": ('import_module("other." + n)', []),
+    "another module of the package": ('import_module(f"pkg.util_{n}")', []),
+    "only once known": ('PACKAGE = "pkg"\nimport_module(f"{PACKAGE}.{n}")', ["stop U111"]),
+    "a name that is passed on": ('name = f"pkg.{n}"\nimport_module(name)', ["stop U111"]),
+    "relative": ('import_module("." + n, "pkg")', ["stop U111"]),
+    "relative and whole": ('import_module(".core", package="pkg")', ["stop U111"]),
+    "relative elsewhere": ('import_module(".core", "other")', []),
+    "not known at all": ("import_module(n), import_module(k)", ["note U111"]),
+    "modules": ('sys.modules["pkg." + n]', ["stop U111"]),
+    "a patch": ('patch(f"pkg.{n}.x")', ["stop U111"]),
+    "a literal": ('import_module("pkg.util")', []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_names_that_are_put_together(name: str) -> None:
+    code, expected = COMPUTED[name]
+    files = tree(CORE.format(init="") + f"# file: user.py\nfrom importlib import import_module\n{code}\n")
+    planned = TRANSFORM.plan(files, Rename(definition="pkg.core", to="pkg.heart"))
+    assert codes(planned) == expected
+
+
+OWN = {
+    "a package that loads what is in it": ("pkg", 'import_module(f"{__name__}.{n}")', []),
+    "a package that loads the module": ("pkg.core", 'import_module(f"{__name__}.{n}")', ["stop U111"]),
+    "a package that loads relatively": ("pkg", "import_module('.' + n, __package__)", []),
+    "a package that loads the module relatively": ("pkg.core", "import_module('.' + n, __package__)", ["stop U111"]),
+    "a package that names itself": ("pkg", 'import_module("pkg." + n)', ["stop U111"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_names_that_start_from_the_own_one(name: str) -> None:
+    definition, code, expected = OWN[name]
+    files = tree(CORE.format(init=f"from importlib import import_module\n{code}\n"))
+    planned = TRANSFORM.plan(files, Rename(definition=definition, to=f"{definition}s"))
+    assert [each for each in codes(planned) if each != "note U110"] == expected
