@@ -67,18 +67,39 @@ def occurrences(text: bytes, word: bytes) -> Iterator[int]:
         at = text.find(word, at + 1)
 
 
-_KEYWORD = re.compile(rb"\b(?:def|class|import|as|for)\s+\Z")
-_TARGETS = re.compile(rb"[\s\w,=]*\Z")
-_AFTER = re.compile(rb"[ \t]*[:=,](?!=)")
+_KEYWORD = re.compile(rb"\b(?:def|class|import|as|for|type)\s+\Z")
+# What may stand between the start of a statement and one of its targets: names, commas and brackets, but no call.
+_TARGETS = re.compile(rb"(?:[\s,=*()\[\]]|\w+(?!\w|\s*[(.\[])|\w+\[[\w'\"]*\])*\Z")
+_NO_TARGET = re.compile(rb"\b(?:if|elif|while|return|assert|not|and|or|is|yield|raise|lambda|await)\b")
+_AFTER = re.compile(rb"[ \t]*(?:[:=,;)\]#\\\r\n](?!=)|in\b|\Z|(?:[-+*/%@&|^]|//|\*\*|<<|>>)=)")
+_LONGEST = 2000  # bytes of one line; a longer one is data
+_WALRUS = re.compile(rb"\s*:=")
+_COMPOUND = re.compile(rb"\s*(?:class|if|else|elif|for|while|try|with|except|finally|def|async|match|case)\b")
+_LOOP = re.compile(rb"\b(?:for|as|import)\b[\s\w,*()\[\].]*\Z")
 
 
 def may_bind(text: bytes, word: bytes) -> bool:
-    """Whether some line may bind the word as a bare name: `def word`, `word = `, `word: int`, `import word`."""
+    """Whether some line may bind the word as a bare name: `def word`, `word = `, `word: int`, `import word`, also
+    behind a colon or a semicolon, in brackets, in a pattern. May say so of a line that does not."""
     for at in occurrences(text, word):
         before = text[text.rfind(b"\n", 0, at) + 1 : at]
-        if _KEYWORD.search(before) or (_AFTER.match(text, at + len(word)) and _TARGETS.match(before)):
+        if before.endswith(b"."):
+            continue
+        end = at + len(word)
+        if _KEYWORD.search(before) or _WALRUS.match(text, end) or before.lstrip().startswith(b"case "):
+            return True
+        if not _AFTER.match(text, end):
+            continue
+        statement = _last_statement(before[-_LONGEST:])
+        if _LOOP.search(statement) or (_TARGETS.match(statement) and not _NO_TARGET.search(statement)):
             return True
     return False
+
+
+def _last_statement(line: bytes) -> bytes:
+    """What stands on a line after the last `;`, or after the colon of a one-line `if` or `class`."""
+    line = line[line.rfind(b";") + 1 :]
+    return line[line.rfind(b":") + 1 :] if b":" in line and _COMPOUND.match(line) else line
 
 
 _DEFINES = re.compile(rb"\b(?:def|class)\s+\Z")
@@ -89,10 +110,28 @@ def num_definitions(text: bytes, word: bytes) -> int:
     return sum(_DEFINES.search(text, max(at - 16, 0), at) is not None for at in occurrences(text, word))
 
 
+# Directly behind a target; a comma may be that of a call as well.
+_AFTER_ATTRIBUTE = re.compile(rb"[ \t]*(?:[:,=](?!=)|(?:[-+*/%@&|^]|//|\*\*|<<|>>)=)")
+_ENDS_TARGET = re.compile(rb"[)\]\s]*(?:in\b|[):,\]]|as\b)")
+_CLOSES = re.compile(rb"[ \t]*(?:[)\]][)\]\s,]*=(?!=)|\r?\n[)\]\s]*=(?!=))")
+_OPENS = re.compile(rb"\A[\s\w.,*()\[\]'\"]*\Z")
+
+
 def sets_attribute(text: bytes, word: bytes) -> bool:
-    """Whether `.word = ` or `.word: ` stands in the text."""
-    ends = (at + len(word) for at in occurrences(text, word) if text[at - 1 : at] == b".")
-    return any(_AFTER.match(text, end) for end in ends)
+    """Whether `.word` may be assigned in the text: `.word = `, `.word: `, `.word += `, `for x.word in`, `as x.word`, in
+    brackets. May say so of a text that does not; `is_set` of a parsed mention tells."""
+    for at in occurrences(text, word):
+        if text[at - 1 : at] != b".":
+            continue
+        end = at + len(word)
+        if _AFTER_ATTRIBUTE.match(text, end):
+            return True
+        before = text[max(text.rfind(b"\n", 0, at) + 1, at - _LONGEST) : at]
+        if _ENDS_TARGET.match(text, end) and _LOOP.search(before):
+            return True
+        if _CLOSES.match(text, end) and _OPENS.search(before):
+            return True
+    return False
 
 
 def lines_of(text: Text, word: str) -> list[int]:

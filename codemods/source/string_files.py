@@ -15,6 +15,10 @@ _USERS = re.compile(
     rb"__getattr|__setattr|\bimport_module|\bmodules\b|\b-m\b|\blogger\b|getLogger|assertLogs|\.name\b|pytest_plugins|files\("
     rb"|__import__|importorskip|find_spec|run_module|['\"]-m['\"]|setitem"
 )
+_BY_VARIABLE = re.compile(
+    rb"\b(?:[gs]et|has|del)attr\(\s*[^,'\"]+,\s*(?:\w+[^\w'\"]|['\"][^'\"]*['\"]\s*if\b)|"
+    rb"\b(?:attrgetter|methodcaller)\(\s*\*?\w+[^\w'\"]"
+)
 _BOUNDARY = re.compile(r"(?<=_)(?=[^_])|(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -81,6 +85,17 @@ def spelling(files: FileSet, leaf: str) -> list[str]:
     words = [*heads, *tails, *(f"s{each}" for each in tails)]  # `%s_ping` has the s in front
     found = {path for word in dict.fromkeys(words) for path in mentioning(files, word)}
     return [path for path in sorted(found) if _looks_up(files.read(path), pattern)]
+
+
+def passing(files: FileSet, leaf: str) -> list[str]:
+    """Files that look up attributes by a variable and have the bare name in quotes, which may come to be its value."""
+    bare = re.compile(rb"['\"]" + re.escape(leaf.encode()) + rb"['\"]")
+    found = []
+    for path in mentioning(files, leaf):
+        raw = files.read(path)
+        if bare.search(raw) and _BY_VARIABLE.search(raw):
+            found.append(path)
+    return found
 
 
 def _looks_up(raw: bytes, pattern: re.Pattern[bytes]) -> bool:

@@ -54,11 +54,14 @@ class Reads(Enum):
 
 
 class Use(Struct, frozen=True, eq=False):
-    """`receiver` is the expression whose attribute is named, where there is one."""
+    """receiver: the expression whose attribute is named, where there is one; others: more of them, for the same text.
+    is_data: the text is used for something else as well."""
 
     kind: Kind
     reads: Reads
     receiver: ast.expr | None = None
+    others: tuple[ast.expr, ...] = ()
+    is_data: bool = False
 
 
 _LOOSE = Use("other", Reads.LOOSE)
@@ -89,7 +92,14 @@ def _through_name(source: Source, assignment: ast.Assign) -> Use | None:
     """`target = "pkg.mod.f"` whose name is only passed on: the text is for whatever all those calls take it for."""
     uses = [_as_argument(call, index) for call, index in calls_through(source, assignment)]
     is_one = len({(use.kind, use.reads) for use in uses}) == 1
-    return uses[0] if is_one else None
+    return _united(uses) if is_one else None
+
+
+def _united(uses: list[Use], *, is_data: bool = False) -> Use:
+    """One text for several lookups."""
+    receivers = {ast.dump(use.receiver): use.receiver for use in uses if use.receiver is not None}
+    first, *others = receivers.values() or [None]
+    return Use(uses[0].kind, uses[0].reads, first, tuple(each for each in others if each is not None), is_data)
 
 
 def calls_through(source: Source, assignment: ast.Assign) -> list[tuple[ast.Call, int]]:
@@ -286,10 +296,14 @@ def _looped_getter(source: Source, above: ast.AST) -> Use | None:
     if not isinstance(loop.target, ast.Name):
         return None
     body = source.parents[loop] if isinstance(loop, ast.comprehension) else loop
+    uses: list[Use] = []
+    is_data = False
     for inner in ast.walk(body):
-        if not isinstance(inner, ast.Call) or len(inner.args) < 2:
-            continue
-        name, last = inner.args[1], callee(inner)[-1:]
-        if isinstance(name, ast.Name) and name.id == loop.target.id and last and last[0] in _GETTERS | _SETTERS:
-            return Use("getattr" if last[0] in _GETTERS else "setattr-name", Reads.MEMBER, inner.args[0])
-    return None
+        if isinstance(inner, ast.Name) and inner.id == loop.target.id and isinstance(inner.ctx, ast.Load):
+            call = source.parents.get(inner)
+            last = callee(call)[-1:] if isinstance(call, ast.Call) and inner in call.args[1:2] else []
+            if isinstance(call, ast.Call) and last and last[0] in _GETTERS | _SETTERS:
+                uses.append(Use("getattr" if last[0] in _GETTERS else "setattr-name", Reads.MEMBER, call.args[0]))
+            else:
+                is_data = True
+    return _united(uses, is_data=is_data) if uses else None

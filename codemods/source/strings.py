@@ -25,13 +25,15 @@ from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, Source, load
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import ScopeKind, chain
-from codemods.source.string_files import naming, reaching, spelling
+from codemods.source.string_files import naming, passing, reaching, spelling
+from codemods.source.string_flow import literals_behind
 from codemods.source.string_receivers import Target, holds, is_module
 from codemods.source.string_text import Chunk, StringText, fold, text_of
 from codemods.source.string_use import Kind, Reads, Use, callee, looked_up, use_of
 from codemods.source.text import Text
 
 Certainty = Literal["sure", "possible"]
+_NAMES = (Reads.MEMBER, Reads.OWN, Reads.SLOT)
 
 
 class StringMention(Struct, frozen=True, order=True):
@@ -91,7 +93,7 @@ def mentions_through(
 def _search(finder: _Finder) -> tuple[StringMention, ...]:
     files = finder.files
     found: dict[tuple[str, int], StringMention] = {}
-    spelt = [] if finder.is_module else spelling(files, finder.leaf)
+    spelt = [] if finder.is_module else [*spelling(files, finder.leaf), *passing(files, finder.leaf)]
     for path in dict.fromkeys([*naming(files, finder.leaf, finder.owners, is_module=finder.is_module), *spelt]):
         for each in finder.in_python(path, is_whole=path in spelt):
             found.setdefault((path, each.start), each)
@@ -170,6 +172,8 @@ class _Finder:
                 if callee(node)[-1:] == ["multiple"]:
                     yield from self.multiple(source, node)
                 found = looked_up(node)
+                if found is not None and is_whole:
+                    yield from self.passed_on(source, found)
                 whole = found if not isinstance(found, ast.Constant) else None
             elif isinstance(node, ast.Constant) and isinstance(node.value, bytes):
                 yield from self.pickled(source, node)
@@ -188,10 +192,21 @@ class _Finder:
         use = use_of(source, node)
         if use.reads is Reads.PATH:
             yield from self.as_path(source, node, text, use)
-        elif use.reads in (Reads.MEMBER, Reads.OWN, Reads.SLOT):
+        elif use.reads in _NAMES:
             yield from self.as_name(source, node, text, use)
         elif text.is_known:
             yield from self.as_prose(source, node, text, is_docstring=use.kind == "document")
+
+    def passed_on(self, source: Source, asked: ast.expr) -> Iterator[StringMention]:
+        """Literals somewhere else in the file that may be the text by which an attribute is looked up."""
+        for node in literals_behind(source, asked):
+            if node is asked or node.value != self.leaf or use_of(source, node).reads in _NAMES:
+                continue
+            use = use_of(source, asked)
+            text = text_of(source, node)
+            if text is not None and use.reads in _NAMES and self.owned(source, asked, use) is not False:
+                part = (0, len(self.leaf))
+                yield self.made(source, node, text, part, use.kind, "possible", self.targets[0])
 
     def as_path(self, source: Source, node: ast.expr, text: StringText, use: Use) -> Iterator[StringMention]:
         if not text.is_known:
@@ -211,7 +226,7 @@ class _Finder:
         if answer is False or (answer is None and self.is_module):
             return
         part = matches[0].span() if matches else None
-        certainty: Certainty = "sure" if answer and matches else "possible"
+        certainty: Certainty = "sure" if answer and matches and not use.is_data else "possible"
         yield self.made(source, node, text, part, use.kind, certainty, self.targets[0])
 
     def owned(self, source: Source, node: ast.expr, use: Use) -> bool | None:
@@ -227,9 +242,9 @@ class _Finder:
         if use.reads is Reads.SLOT:
             around = next((at for at in chain(scope_at(source, node)) if at.kind is ScopeKind.CLASS), None)
             return around is not None and (module, f"{qualname_of(around)}.{self.leaf}") in self.targets
-        if use.receiver is None:
-            return None
-        return holds(self.files, source, use.receiver, self.leaf, self.targets)
+        receivers = [use.receiver, *use.others] if use.receiver is not None else []
+        answers = {holds(self.files, source, each, self.leaf, self.targets) for each in receivers}
+        return answers.pop() if len(answers) == 1 else None
 
     def as_prose(
         self, source: Source, node: ast.expr, text: StringText, *, is_docstring: bool
