@@ -14,7 +14,7 @@ from msgspec import Struct
 from codemods.source.binder import table
 from codemods.source.fstrings import literals
 from codemods.source.name_spans import names_in_string
-from codemods.source.parse import FUNCTIONS, Source
+from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.string_use import callee
 
 Span = tuple[int, int]
@@ -149,3 +149,34 @@ def type_comments(source: Source, name: str) -> list[Span]:
         if not any(start <= comment.start() < end for start, end in strings)
         for match in word.finditer(comment.group())
     ]
+
+
+class SignatureComment(Struct, frozen=True):
+    """`# type: (int) -> str`. num_types: how many parameters it tells the type of; None for `(...)`. is_inside: it
+    stands below the header, with the body."""
+
+    line: int
+    num_types: int | None
+    is_inside: bool
+
+
+def signature_comment(source: Source, function: Function) -> SignatureComment | None:
+    """The comment that tells the types of all parameters and of the result; None when the function has no such one."""
+    header = source.start(function)
+    below = source.text.line_start(source.start(function.body[0]))
+    for comment in _TYPE_COMMENT.finditer(source.body, header, source.end(function)):
+        text = comment.group().partition(b"type:")[2].partition(b"#")[0].strip().decode()
+        before = source.body[source.text.line_start(comment.start()) : comment.start()].strip()
+        if comment.start() > source.start(function.body[0]) and before:
+            return None
+        if text.startswith("("):
+            try:
+                types = ast.parse(text, mode="func_type")
+            except (SyntaxError, ValueError):
+                continue
+            given = types.argtypes
+            is_open = len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is Ellipsis
+            return SignatureComment(
+                source.text.line_of(comment.start()), None if is_open else len(given), not before and below > header
+            )
+    return None

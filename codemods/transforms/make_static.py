@@ -27,6 +27,7 @@ from codemods.source.splice import Edit, apply_edits, with_newline
 from codemods.transforms.annotations import annotations_for, result_annotation
 from codemods.transforms.layout import parameter_brackets, parameter_edits
 from codemods.transforms.parameters import How, Needs, needs_of
+from codemods.transforms.signature_comments import changed_parameters
 from codemods.transforms.static_body import body_edits, flow_of_method, is_on_header_line, unfolded
 from codemods.transforms.static_calls import Changed, keywords_of_callers, passed, static_calls
 from codemods.transforms.static_hazards import Subject, body_hazards, body_refusals
@@ -114,6 +115,13 @@ def _prepare(
     )
     refusals = [*needs.refusals, *shape_refusals(files, step, located, function, key, needs)]
     refusals += [*place_refusals(source, function, member, has_wrapper=step.wrapper), *body_refusals(subject)]
+    refusals += changed_parameters(
+        source,
+        function,
+        num_new=len(passed(needs, results)),
+        returns_more=bool(results.attributes),
+        has_wrapper=step.wrapper,
+    )
     if not refusals:
         takes_values = bool(passed(needs, results))
         hazards += body_hazards(subject)

@@ -27,6 +27,7 @@ from codemods.transforms.block_host import Host
 from codemods.transforms.block_place import Spot, insertion, name_problems, spot_above
 from codemods.transforms.result_calls import rewrite_calls
 from codemods.transforms.result_returns import Fields, class_text, fields_of, return_edits, returned_tuples
+from codemods.transforms.signature_comments import changed_result
 from codemods.transforms.transform import Planned, Transform, Words, refused
 
 _TRANSPARENT = frozenset({"staticmethod", "classmethod"})
@@ -39,6 +40,7 @@ def plan(files: FileSet, step: ResultStruct) -> Planned:
     refusals: list[Refusal] = []
     for problem in (*name_problems(host, step.name, "function"), *_family(host), *_decorators(host)):
         (refusals if isinstance(problem, Refusal) else hazards).append(problem)  # type: ignore[arg-type]
+    refusals += changed_result(host.source, host.function)
     sites = call_sites(files, DefRef(modules_of(files).module_of(host.source.path), host.ref.qualname))
     own = _own_calls(host, sites)
     tuples, problems = returned_tuples(host, own)
