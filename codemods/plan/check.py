@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from codemods.plan.done import consumed_steps, is_done
 from codemods.plan.expand import Stage, stages_of
+from codemods.plan.stubs import stub_hazards
 from codemods.schema.config import Settings
 from codemods.schema.errors import PlanError, UnmovedError
 from codemods.schema.hazards import Hazard, Refusal
@@ -83,6 +84,7 @@ def run_step(
             if draft is not None:
                 commits.append(draft)
             at = done.files
+        hazards.extend(stub_hazards(files, at, step))
     except PlanError as error:
         refusals.append(_refusal(error))
     if depends_on_refused:
