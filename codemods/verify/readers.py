@@ -1,0 +1,26 @@
+"""What a change removes, renames or moves away and is still read somewhere in the new tree: U119, U120, U121.
+
+Says something only where the reader is known to mean what is gone; a receiver that could be anything is passed over.
+Costs nothing beyond the changed files when nothing is gone. Readers of other languages and of pickles are not seen."""
+
+from __future__ import annotations
+
+from codemods.schema.verdict import Problem
+from codemods.source.classes import ClassKey
+from codemods.verify.change import TreeChange
+from codemods.verify.readers_family import Family
+from codemods.verify.readers_gone import GoneMember, gone_in
+from codemods.verify.readers_members import member_readers
+
+
+def left_behind(change: TreeChange) -> list[Problem]:
+    """Every reader left behind in the new tree, sorted by place."""
+    gone = gone_in(change)
+    found: set[Problem] = set()
+    by_class: dict[ClassKey, list[GoneMember]] = {}
+    for member in gone.members:
+        by_class.setdefault(member.key, []).append(member)
+    for key, members in by_class.items():
+        family = Family(change.new, key)
+        found.update(member_readers(change.new, family, members))
+    return sorted(found)

@@ -1,0 +1,184 @@
+"""Who may be an instance of a class, as far as text tells: heirs by their class headers, and names that hold instances.
+
+A first look that reads no syntax tree, so that only files in which something may be found are parsed. A name holds the
+class when annotations or constructor calls somewhere in the tree say so and none says otherwise."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from msgspec import Struct
+
+from codemods.source.classes import ClassKey, mro
+from codemods.source.files import FileSet
+from codemods.source.index import mentioning
+from codemods.source.modules import modules_of
+
+_HEADER = re.compile(rb"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\))?[ \t]*:", re.MULTILINE)
+_CLASS_LINE = re.compile(rb"^([ \t]*)class[ \t]+(\w+)", re.MULTILINE)
+_BEFORE_TYPE = re.compile(rb"(\w+)\s*:\s*(?:[\w.]+\[\s*)*[\"']?(?:[\w.]+\s*\|\s*)*(?:\w+\.)*\Z")
+_BEFORE_CALL = re.compile(rb"(\w+)\s*(?::[^=\n]{1,80})?=\s*(?:await\s+)?(?:\w+\.)*\Z")
+_GIVEN = rb"%s\s*(?::\s*([^=,)\n#]+)|=\s*(?:\w+\.)*_*([A-Z]\w*)\()"
+_TYPE_NAME = re.compile(rb"\b_*[A-Z]\w*[a-z]\w*")
+_NO_CLASS = frozenset(
+    b"Optional Union Any List Dict Tuple Set Sequence Iterable Callable Type Literal Final ClassVar None True False "
+    b"Annotated Mapping Iterator Awaitable Generator".split()
+)
+_TEST_PATH = re.compile(r"(^|/)(tests?|testing|test_[^/]*|[^/]*_tests?|conftest\.py|[^/]*_test\.py|mocks?|fakes?)(/|$)")
+_MAY_PRECEDE = tuple(bytes([each]) for each in b":\"'[.|=")
+_AROUND = 160  # bytes before a class name in which its annotation or assignment starts
+
+
+class Heir(Struct, frozen=True):
+    """A class whose header names a class of the family. Where two classes share a name, either may be meant."""
+
+    path: str
+    name: str
+    is_test: bool
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file belongs to tests: by a directory or file name that says so."""
+    return _TEST_PATH.search(path) is not None or path.rpartition("/")[2].startswith("test_")
+
+
+def snake(name: str) -> str:
+    """The customary name of a variable for a class: ModelRunner -> model_runner."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.lstrip("_")).lower()
+
+
+def class_around(raw: bytes, at: int) -> str:
+    """The innermost class around an offset, by indentation; "" outside of classes."""
+    line = raw.rfind(b"\n", 0, at) + 1
+    width = at - line - len(raw[line:at].lstrip(b" \t"))
+    end = line
+    while end > 0:
+        start = raw.rfind(b"class ", 0, end)
+        if start < 0:
+            return ""
+        first = raw.rfind(b"\n", 0, start) + 1
+        match = _CLASS_LINE.match(raw, first)
+        if match is not None and match.end() > start and len(match[1]) < width:
+            return match[2].decode("utf-8", "replace")
+        end = start
+    return ""
+
+
+class Family:
+    """The classes around one that lost members: `key`, what it derives from in the tree, and its heirs."""
+
+    def __init__(self, files: FileSet, key: ClassKey) -> None:
+        self.files, self.key = files, key
+        self.path = modules_of(files).path_of(key.module) or ""
+        self.above = mro(files, key).classes[1:]
+        self._votes: dict[str, tuple[int, int]] = {}
+
+    @cached_property
+    def heirs(self) -> tuple[Heir, ...]:
+        """Classes below, found by their headers, file by file."""
+        found: dict[tuple[str, str], Heir] = {}
+        waiting = [self.key.name]
+        seen: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+            for path in mentioning(self.files, name):
+                for match in _HEADER.finditer(self.files.read(path)):
+                    if match[3] and word.search(match[3]):
+                        heir = match[2].decode("utf-8", "replace")
+                        found.setdefault((path, heir), Heir(path, heir, is_test_path(path)))
+                        waiting.extend([] if is_test_path(path) else [heir])
+        return tuple(found.values())
+
+    @cached_property
+    def below(self) -> frozenset[str]:
+        """Simple names of the class and of its heirs."""
+        return frozenset({self.key.name, *(heir.name for heir in self.heirs)})
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Simple names of every class whose `self` may be an instance."""
+        return self.below | {each.name for each in self.above}
+
+    @cached_property
+    def word(self) -> re.Pattern[bytes]:
+        """Any class name of the family as a whole word."""
+        return re.compile(rb"(?<!\w)(?:" + b"|".join(sorted(re.escape(n.encode()) for n in self.names)) + rb")(?!\w)")
+
+    @cached_property
+    def loose(self) -> frozenset[str]:
+        """Names, without leading underscores, that some annotation or constructor call of the tree binds to one."""
+        found = {snake(self.key.name)}
+        for path in mentioning(self.files, self.key.name):
+            raw = self.files.read(path)
+            for match in re.finditer(rb"(?<!\w)" + re.escape(self.key.name.encode()) + rb"(?!\w)", raw):
+                before = raw[max(match.start() - _AROUND, 0) : match.start()]
+                if before.rstrip()[-1:] not in _MAY_PRECEDE:
+                    continue
+                typed = _BEFORE_TYPE.search(before)
+                if typed is None and raw[match.end() : match.end() + 1] == b"(":
+                    typed = _BEFORE_CALL.search(before)
+                if typed is not None:
+                    found.add(typed[1].decode("utf-8", "replace").lstrip("_"))
+        return frozenset(found - {"self", "cls", "return", ""})
+
+    @cached_property
+    def has_rival(self) -> bool:
+        """Whether another class of the tree has the very same name."""
+        defines = re.compile(rb"^[ \t]*class[ \t]+" + re.escape(self.key.name.encode()) + rb"\b", re.MULTILINE)
+        paths = [path for path in mentioning(self.files, self.key.name) if defines.search(self.files.read(path))]
+        return any(path != self.path and not is_test_path(path) for path in paths)
+
+    @cached_property
+    def is_made(self) -> bool:
+        """Whether some product code calls the class itself."""
+        call = re.compile(rb"(?<!class )(?<!\w)" + re.escape(self.key.name.encode()) + rb"\(")
+        paths = [path for path in mentioning(self.files, self.key.name) if not is_test_path(path)]
+        return any(call.search(self.files.read(path)) for path in paths)
+
+    def holds(self, name: str) -> bool:
+        """Whether a name without a type of its own stands for an instance: the tree says so, and nothing else."""
+        bare = name.lstrip("_")
+        if bare not in self.loose or self.has_rival:
+            return False
+        if bare == snake(self.key.name) and "_" in bare:
+            return True  # two words or more: nobody calls anything else so
+        ours, others = self.votes(bare)
+        return ours > 0 and others == 0
+
+    def votes(self, name: str) -> tuple[int, int]:
+        """How many annotations and constructor calls give the name a class of the family, and how many another."""
+        if name not in self._votes:
+            given = re.compile(_GIVEN % re.escape(name.encode()))
+            ours = others = 0
+            for path in {*mentioning(self.files, name), *mentioning(self.files, f"_{name}")}:
+                raw = self.files.read(path)
+                for match in given.finditer(raw):
+                    is_ours = self.verdict(raw, match)
+                    ours += is_ours is True
+                    others += is_ours is False and not is_test_path(path)
+            self._votes[name] = (ours, others)
+        return self._votes[name]
+
+    def verdict(self, raw: bytes, match: re.Match[bytes]) -> bool | None:
+        """Whether one annotation or call gives the name a class of the family; None when it names no class."""
+        before = raw[match.start() - 1 : match.start()].strip(b"_")
+        if before.isalnum() or before in (b'"', b"'"):
+            return None
+        named = set(_TYPE_NAME.findall(match[1] or match[2])) - _NO_CLASS
+        if not named:
+            return None
+        return any(each.decode("utf-8", "replace") in self.names for each in named)
+
+    def gives(self, raw: bytes, name: str) -> bool:
+        """Whether a file gives the name a class of the family."""
+        return any(self.verdict(raw, each) for each in re.finditer(_GIVEN % re.escape(name.encode()), raw))
+
+    def denies(self, raw: bytes, name: str) -> bool:
+        """Whether a file gives the name another class, and never one of the family."""
+        found = [self.verdict(raw, each) for each in re.finditer(_GIVEN % re.escape(name.encode()), raw)]
+        return False in found and True not in found

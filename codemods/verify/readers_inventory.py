@@ -1,0 +1,300 @@
+"""What one file defines, from one walk over its statements: names, classes with their members, parameters of functions.
+
+Only what can be lost is kept. Who reads it is the readers_* modules' question; types of values are not looked at."""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from codemods.schema.errors import SourceError
+from codemods.source.files import FileSet
+from codemods.source.glimpse import light_tree
+from codemods.source.locate import flattened
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
+from codemods.source.text import Text
+
+_KEEP = 96
+_BLOCKS = ("body", "orelse", "finalbody")
+_RECORD_BASES = frozenset({"Struct", "NamedTuple", "BaseModel", "TypedDict"})
+_RECORD_MAKERS = frozenset({"dataclass", "dataclasses.dataclass", "attr.s", "attrs.define", "define", "frozen"})
+
+
+class Signature(Struct, frozen=True):
+    """Parameters of a callable, the receiver left out. positional: in order; the first `posonly` have no keyword.
+    required: those without a default."""
+
+    positional: tuple[str, ...] = ()
+    posonly: int = 0
+    keyword: tuple[str, ...] = ()
+    required: frozenset[str] = frozenset()
+    has_args: bool = False
+    has_kwargs: bool = False
+
+
+class Held(Struct, frozen=True):
+    """A name that a module or a class binds. kind: function, method, property, class, import, attribute, field."""
+
+    kind: str
+    line: int
+    signature: Signature | None = None
+
+
+class ClassInventory(Struct, frozen=True):
+    """members: what the class body binds. assigned: what its methods set on the receiver, with the first line.
+
+    is_open: attributes may come by code that no one can list (`__getattr__`, `setattr(self, name, …)`, `__dict__`).
+    is_record: the constructor is made from the fields."""
+
+    qualname: str
+    line: int
+    bases: tuple[str, ...]
+    members: dict[str, Held]
+    assigned: dict[str, int]
+    is_open: bool
+    is_record: bool
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.members) | frozenset(self.assigned)
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rpartition(".")[2]
+
+
+class Inventory(Struct, frozen=True):
+    """bound: module-level names. exported: the texts of `__all__`. stars: whether everything of some module comes in."""
+
+    bound: dict[str, Held]
+    classes: dict[str, ClassInventory]
+    exported: dict[str, int] = {}
+    stars: bool = False
+
+
+_NOTHING = Inventory({}, {})
+_cache: OrderedDict[tuple[str, bytes], Inventory] = OrderedDict()
+
+
+def inventory(files: FileSet, path: str) -> Inventory:
+    """What a file of the tree defines; nothing for a file that does not parse (its change is residue already)."""
+    if path not in files or not path.endswith(".py"):
+        return _NOTHING
+    key = (path, files.read(path))
+    found = _cache.get(key)
+    if found is None:
+        try:
+            found = _read(*light_tree(files, path))
+        except SourceError:
+            found = _NOTHING
+        _cache[key] = found
+        while len(_cache) > _KEEP:
+            _cache.popitem(last=False)
+    return found
+
+
+def imports_in(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Every import statement, also inside functions."""
+    for node in statements(tree.body):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements of a block, nested ones included, without entering expressions."""
+    for node in body:
+        yield node
+        for block in _BLOCKS:
+            inner = getattr(node, block, None)
+            if inner:
+                yield from statements(inner)
+        for handler in getattr(node, "handlers", ()):
+            yield from statements(handler.body)
+        for case in getattr(node, "cases", ()):
+            yield from statements(case.body)
+
+
+def is_docstring(source: Source, node: ast.Constant) -> bool:
+    """Whether a string is a statement of its own: text for people."""
+    return isinstance(source.parents.get(node), ast.Expr)
+
+
+def _read(text: Text, tree: ast.Module) -> Inventory:
+    found = _Reading(text)
+    found.module(tree.body)
+    return Inventory(found.bound, found.classes, found.exported, found.stars)
+
+
+class _Reading:
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.bound: dict[str, Held] = {}
+        self.classes: dict[str, ClassInventory] = {}
+        self.exported: dict[str, int] = {}
+        self.stars = False
+
+    def module(self, body: list[ast.stmt]) -> None:
+        for node in flattened(body):
+            for name, held in _bindings(node, "function"):
+                if name == "*":
+                    self.stars = True
+                else:
+                    self.bound[name] = held
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and "__all__" in _target_names(node):
+                for each in ast.walk(node):
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                        self.exported[each.value] = each.lineno
+            self.nested(node, "")
+        for inner in statements(body):
+            if isinstance(inner, ast.Global):
+                self.bound.update({name: Held("attribute", inner.lineno) for name in inner.names})
+
+    def nested(self, node: ast.stmt, outer: str) -> None:
+        if isinstance(node, ast.ClassDef):
+            qualname = f"{outer}{node.name}"
+            self.classes[qualname] = self.one_class(node, qualname)
+            for inner in flattened(node.body):
+                self.nested(inner, f"{qualname}.")
+        elif isinstance(node, FUNCTIONS) and b"class " in self.text.body:
+            for inner in statements(node.body):
+                if isinstance(inner, ast.ClassDef):
+                    name = f"{outer}{node.name}.<locals>.{inner.name}"
+                    self.classes[name] = self.one_class(inner, name)
+
+    def one_class(self, node: ast.ClassDef, qualname: str) -> ClassInventory:
+        bases = tuple(ast.unparse(base) for base in node.bases)
+        makers = {ast.unparse(getattr(each, "func", each)) for each in node.decorator_list}
+        is_record = bool(makers & _RECORD_MAKERS) or any(_leaf(base) in _RECORD_BASES for base in bases)
+        kept = _Kept()
+        for statement in flattened(node.body):
+            kept.members.update(_bindings(statement, "method"))
+            if isinstance(statement, ast.Assign) and "__slots__" in _target_names(statement):
+                texts = [each for each in ast.walk(statement.value) if isinstance(each, ast.Constant)]
+                kept.members.update({str(each.value): Held("attribute", each.lineno) for each in texts})
+            if isinstance(statement, FUNCTIONS):
+                kept.method(statement)
+        kept.is_open |= bool({"__getattr__", "__getattribute__"} & set(kept.members))
+        return ClassInventory(qualname, node.lineno, bases, kept.members, kept.assigned, kept.is_open, is_record)
+
+
+class _Kept(Struct):
+    members: dict[str, Held] = field(default_factory=dict)
+    assigned: dict[str, int] = field(default_factory=dict)
+    is_open: bool = False
+
+    def method(self, method: Function) -> None:
+        arguments = [*method.args.posonlyargs, *method.args.args]
+        if not arguments or "staticmethod" in {getattr(each, "id", "") for each in method.decorator_list}:
+            return
+        me = arguments[0].arg
+        for node in statements(method.body):
+            for target in _targets(node):
+                self.target(target, me)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                self.call(node.value, me)
+
+    def target(self, target: ast.expr, me: str) -> None:
+        if isinstance(target, ast.Subscript):
+            self.is_open |= _is_dict_of(target.value, me)
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me:
+            self.is_open |= target.attr == "__dict__"
+            self.assigned.setdefault(target.attr, target.lineno)
+
+    def call(self, call: ast.Call, me: str) -> None:
+        func, arguments = call.func, call.args
+        if isinstance(func, ast.Attribute):
+            self.is_open |= _is_dict_of(func.value, me) or (
+                isinstance(func.value, ast.Call) and [getattr(each, "id", "") for each in func.value.args] == [me]
+            )
+            if func.attr not in {"__setattr__", "register_buffer", "register_parameter", "add_module"}:
+                return
+            if isinstance(func.value, ast.Name) and func.value.id == me:
+                arguments = [func.value, *arguments]
+        elif getattr(func, "id", "") != "setattr":
+            return
+        if len(arguments) < 2 or getattr(arguments[0], "id", "") != me:
+            return
+        name = arguments[1]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            self.assigned.setdefault(name.value, name.lineno)
+        else:
+            self.is_open = True
+
+
+def _is_dict_of(node: ast.expr, me: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__" and getattr(node.value, "id", "") == me
+
+
+def _bindings(node: ast.stmt, callable_kind: str) -> Iterator[tuple[str, Held]]:
+    if isinstance(node, FUNCTIONS):
+        is_method = callable_kind == "method"
+        leaves = {_leaf(ast.unparse(getattr(each, "func", each))) for each in node.decorator_list}
+        kind = "property" if leaves & {"property", "cached_property", "setter"} else callable_kind
+        known = kind != "property" and leaves <= {"staticmethod", "classmethod", "abstractmethod", "override"}
+        yield node.name, Held(kind, node.lineno, signature_of(node, is_method=is_method) if known else None)
+    elif isinstance(node, ast.ClassDef):
+        yield node.name, Held("class", node.lineno)
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            is_from = isinstance(node, ast.ImportFrom)
+            name = alias.asname or (alias.name if is_from else alias.name.partition(".")[0])
+            yield name, Held("import", alias.lineno)
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id, Held("field", node.lineno)
+    else:
+        for name in _target_names(node):
+            yield name, Held("attribute", node.lineno)
+
+
+def signature_of(node: Function, *, is_method: bool) -> Signature:
+    """What a call has to fit; of a method without the receiver."""
+    a = node.args
+    positional = [*a.posonlyargs, *a.args]
+    required = {each.arg for each in positional[: len(positional) - len(a.defaults)]}
+    required |= {each.arg for each, default in zip(a.kwonlyargs, a.kw_defaults, strict=True) if default is None}
+    is_static = any(getattr(each, "id", "") == "staticmethod" for each in node.decorator_list)
+    skipped = 1 if is_method and not is_static and positional else 0
+    names = tuple(each.arg for each in positional)
+    return Signature(
+        names[skipped:],
+        max(len(a.posonlyargs) - skipped, 0),
+        tuple(each.arg for each in a.kwonlyargs),
+        frozenset(required - set(names[:skipped])),
+        a.vararg is not None,
+        a.kwarg is not None,
+    )
+
+
+def _targets(node: ast.stmt) -> list[ast.expr]:
+    """What a statement assigns to, tuples taken apart."""
+    found: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        found = list(node.targets)
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        found = [node.target]
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        found = [node.target]
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        found = [item.optional_vars for item in node.items if item.optional_vars is not None]
+    flat: list[ast.expr] = []
+    while found:
+        target = found.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            found.extend(target.elts)
+        else:
+            flat.append(target.value if isinstance(target, ast.Starred) else target)
+    return flat
+
+
+def _target_names(node: ast.stmt) -> list[str]:
+    if isinstance(node, DEFINITIONS):
+        return []
+    targets = [node.target] if isinstance(node, ast.AugAssign) else _targets(node)
+    return [each.id for each in targets if isinstance(each, ast.Name)]
+
+
+def _leaf(text: str) -> str:
+    return text.partition("[")[0].rpartition(".")[2]

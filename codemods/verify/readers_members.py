@@ -1,0 +1,269 @@
+"""Readers of members that a class no longer has: `x.name` and `getattr(x, "name")` where `x` can be such an object.
+
+`x` is one by its type (receivers.py), as `self` of a class of the family, or by a name that the tree gives to nothing
+else (readers_family.py). Where that can't be told nothing is said. Doubles in tests are readers_doubles.py's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from codemods.schema.errors import SourceError
+from codemods.schema.verdict import Problem
+from codemods.source.classes import ClassKey, mro
+from codemods.source.files import FileSet
+from codemods.source.glimpse import glimpse
+from codemods.source.index import mentioning
+from codemods.source.members import self_name
+from codemods.source.mentions import Mention, attributes, occurrences
+from codemods.source.modules import modules_of
+from codemods.source.parse import DEFINITIONS, Source
+from codemods.source.receiver_kinds import ClassObject, Known, Unknown
+from codemods.source.receivers import receiver_type, scope_at
+from codemods.source.scopes import Role, Scope, lookup
+from codemods.verify.readers_family import Family, class_around, is_test_path
+from codemods.verify.readers_gone import GoneMember, has_member
+from codemods.verify.readers_inventory import inventory
+
+_CHAIN = re.compile(rb"([\w.]*\w|[)\]])[ \t\r\n\\]*\Z")
+_BY_TEXT = re.compile(rb"\b(\w*attr|object)\(\s*([\w.]+(?:\(\))?)\s*,\s*[\"']\Z")
+_DOUBLES = re.compile(rb"\b\w*(?:Mock|SimpleNamespace|Fake|Stub|Dummy|create_autospec)\w*\b")
+_ASKS = frozenset({"getattr", "hasattr", "delattr", "setattr", "object"})
+_DEEPEST = 4
+
+
+class _Place(Struct, frozen=True):
+    """A reader: where, how the receiver is written, and how it asks ("" for plain access)."""
+
+    path: str
+    line: int
+    receiver: str
+    asks: str = ""
+
+
+def member_readers(files: FileSet, family: Family, gone: Iterable[GoneMember]) -> Iterator[Problem]:
+    """The readers of one class's lost members that are left in the tree."""
+    for member in gone:
+        search = _Search(files, family, member)
+        places = list(search.places())
+        if not search.is_set_outside:
+            yield from (search.problem(place) for place in places)
+
+
+class _Search:
+    def __init__(self, files: FileSet, family: Family, gone: GoneMember) -> None:
+        self.files, self.family, self.gone = files, family, gone
+        self.name = gone.name
+        self.is_set_outside = False
+        self._lost: dict[ClassKey, bool] = {}
+        self._alias = re.compile(
+            rb"(?<![\w.])%s\s*(?::[^=\n]+)?(?:=|\bin\b)\s*[^\n]*(?<![a-zA-Z0-9])(?:"
+            + b"|".join(sorted(re.escape(each.encode()) for each in family.loose))
+            + rb")(?!\w)"
+        )
+
+    def problem(self, place: _Place) -> Problem:
+        owner, name = self.family.key.name, self.name
+        if place.asks in {"getattr", "hasattr"}:
+            text = f"{place.asks}({place.receiver}, {name!r}) still asks for what {owner} no longer has"
+        elif place.asks:
+            text = f"{name!r} of {place.receiver} is still named; {owner} no longer has it"
+        else:
+            text = f"{place.receiver}.{name} is still read; {owner} no longer has {name}"
+        return Problem(place.path, place.line, "U119", text)
+
+    def places(self) -> Iterator[_Place]:
+        dotted = f"{self.family.key.name}.{self.name}"
+        for path in mentioning(self.files, self.name):
+            raw = self.files.read(path)
+            wanted = set(self.candidates(raw))
+            if not wanted and dotted.encode() not in raw:
+                continue
+            try:
+                source = glimpse(self.files, path, self.name)
+            except SourceError:
+                continue
+            for mention in attributes(source.text, source.tree, self.name):
+                if source.end(mention.node) - len(self.name.encode()) in wanted:
+                    yield from self.access(source, mention)
+            yield from self.texts(source, dotted)
+
+    # -- by text, so that few files are parsed
+
+    def candidates(self, raw: bytes) -> Iterator[int]:
+        """Offsets of the name where its receiver may be one of the family."""
+        word = self.name.encode()
+        family = self.family
+        for at in occurrences(raw, word):
+            before = raw[max(at - 120, 0) : at]
+            if before.rstrip(b" \t\r\n\\").endswith(b"."):
+                chain = _CHAIN.search(before.rstrip(b" \t\r\n\\")[:-1])
+                receiver = chain[1] if chain is not None else b""
+            else:
+                asked = _BY_TEXT.search(before)
+                if asked is None:
+                    continue
+                receiver = asked[2]
+            if self.may_be_one(raw, at, receiver, family):
+                yield at
+
+    def may_be_one(self, raw: bytes, at: int, receiver: bytes, family: Family) -> bool:
+        head, _, leaf_raw = receiver.rpartition(b".")
+        leaf = leaf_raw.decode("utf-8", "replace")
+        if receiver in (b"self", b"cls") or receiver[-1:] in (b")", b"]", b""):
+            around = class_around(raw, at)
+            if around in family.names:
+                return True
+            return receiver not in (b"self", b"cls") and family.word.search(raw) is not None
+        if leaf.lstrip("_") in family.loose or leaf in family.names:
+            return True
+        if family.word.search(raw) is not None and family.gives(raw, leaf):
+            return True
+        return not head and re.search(self._alias.pattern % re.escape(leaf_raw), raw) is not None
+
+    # -- one place
+
+    def access(self, source: Source, mention: Mention) -> Iterator[_Place]:
+        node = mention.node
+        if not self.is_one(source, node.value, mention):
+            return
+        is_update = isinstance(source.parents.get(node), ast.AugAssign)
+        if isinstance(node.ctx, ast.Store) and not is_update:
+            self.is_set_outside |= not is_test_path(source.path)
+            return
+        yield _Place(source.path, source.line(node), _text(node.value))
+
+    def texts(self, source: Source, dotted: str) -> Iterator[_Place]:
+        """Places that name the member in a string: getattr and its like, and dotted names of the class."""
+        for node in ast.walk(source.tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            if node.value.endswith(f".{dotted}") and not self.family.has_rival:
+                if re.fullmatch(r"[\w.]+", node.value):
+                    yield _Place(source.path, node.lineno, dotted.partition(".")[0], "text")
+            elif node.value == self.name:
+                yield from self.asked(source, node)
+
+    def asked(self, source: Source, node: ast.Constant) -> Iterator[_Place]:
+        call = source.parents.get(node)
+        if not isinstance(call, ast.Call) or len(call.args) < 2 or call.args[1] is not node:
+            return
+        asks = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if asks not in _ASKS or not self.is_one(source, call.args[0], _around(source, call)):
+            return
+        if asks == "setattr" and len(call.args) == 3 and isinstance(call.func, ast.Name):
+            self.is_set_outside |= not is_test_path(source.path)
+            return
+        yield _Place(source.path, node.lineno, _text(call.args[0]), asks)
+
+    def is_one(self, source: Source, receiver: ast.expr, mention: Mention) -> bool:
+        around = ClassKey(modules_of(self.files).module_of(source.path), mention.classes)
+        method = mention.method
+        if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
+            return bool(mention.classes) and self.is_lost_above(around)
+        if method is not None and isinstance(receiver, ast.Name) and receiver.id == self_name(method):
+            what = receiver_type(self.files, source, receiver)
+            if isinstance(what, Known) and what.keys == (around,):
+                return self.is_lost_in(around, method.name)
+        else:
+            what = receiver_type(self.files, source, receiver)
+        if isinstance(what, Known):
+            return all(self.is_lost(key) for key in what.keys)
+        if isinstance(what, ClassObject):
+            return self.gone.on_class and self.is_lost(what.key)
+        if not isinstance(what, Unknown) or what.is_double:
+            return False
+        if is_test_path(source.path) and _DOUBLES.search(source.body):
+            return False
+        return not self.has_stand_in and self.is_named(source, receiver, scope_at(source, receiver), _DEEPEST)
+
+    # -- which classes lost it
+
+    def is_lost(self, key: ClassKey) -> bool:
+        """Whether an instance of the class, as far as its annotation goes, had the member and has it no more."""
+        if key not in self._lost:
+            if self.family.key in mro(self.files, key).classes:
+                lost = not has_member(self.files, key, self.name)
+                self._lost[key] = lost and not (key == self.family.key and self.has_stand_in)
+            else:
+                self._lost[key] = False
+        return self._lost[key]
+
+    def is_lost_in(self, key: ClassKey, method: str) -> bool:
+        """As `is_lost`, for `self` in a method; a mixin's `self` is an object of the class that mixes it in."""
+        if key not in self.family.above:
+            return self.is_lost(key)
+        if has_member(self.files, key, self.name) or not self.is_lost(self.family.key):
+            return False
+        for each in mro(self.files, self.family.key).classes:
+            path = modules_of(self.files).path_of(each.module) or ""
+            found = inventory(self.files, path).classes.get(each.qualname)
+            if found is not None and method in found.members:
+                return each == key
+        return False
+
+    def is_lost_above(self, key: ClassKey) -> bool:
+        """Whether `super().name` in the class meant the member: it derives from the class that lost it."""
+        order = mro(self.files, key).classes[1:]
+        return self.family.key in order and not any(has_member(self.files, each, self.name) for each in order)
+
+    @property
+    def has_stand_in(self) -> bool:
+        """Whether heirs have the member and the class itself is only a base that nobody makes objects of."""
+        for heir in self.family.heirs:
+            if heir.is_test or not re.search(
+                rb"\b" + re.escape(self.name.encode()) + rb"\b", self.files.read(heir.path)
+            ):
+                continue
+            found = inventory(self.files, heir.path).classes.values()
+            if any(each.name == heir.name and self.name in each.names for each in found):
+                return not self.family.is_made
+        return False
+
+    # -- by name
+
+    def is_named(self, source: Source, node: ast.expr, scope: Scope, depth: int) -> bool:
+        """Whether the tree calls objects of the class by the name that stands here, or that its value comes from."""
+        if depth == 0:
+            return False
+        if isinstance(node, ast.Attribute):
+            return self.held(source, node.attr)
+        if not isinstance(node, ast.Name):
+            return False
+        home = lookup(scope, node.id)
+        if home is None:
+            return False
+        given = [each for each in home.bound[node.id] if each.role is not Role.DELETE]
+        values: list[ast.expr] = []
+        for each in given:
+            above = source.parents.get(each.node)
+            if each.role is Role.PARAMETER and isinstance(each.node, ast.arg) and each.node.annotation is None:
+                continue
+            if not isinstance(above, ast.Assign):
+                return False
+            values.append(above.value)
+        if values:
+            return all(self.is_named(source, value, scope, depth - 1) for value in values)
+        return self.held(source, node.id)
+
+    def held(self, source: Source, name: str) -> bool:
+        return self.family.holds(name) and not self.family.denies(source.body, name.lstrip("_"))
+
+
+def _around(source: Source, node: ast.AST) -> Mention:
+    """The definitions around any node, in the form that mentions.py gives for attributes."""
+    found: list[ast.AST] = []
+    below = node
+    for above in source.ancestors(node):
+        if isinstance(above, DEFINITIONS) and below in above.body:
+            found.append(above)
+        below = above
+    return Mention(ast.Attribute(ast.Name("", ast.Load()), "", ast.Load()), tuple(reversed(found)))
+
+
+def _text(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else f"{text[:57]}..."
