@@ -127,6 +127,7 @@ def _start_of_branch(root: Path, request: Request) -> str:
 def _checked(session: Session, plan: Plan, base: str | None, plan_path: Path) -> PlanResult:
     """What the plan comes to on the files, or on the commit `base`."""
     from codemods.plan.check import run_plan
+    from codemods.repo.history import History
     from codemods.repo.object_tree import CommitTree
     from codemods.source.files import FileSet, Tree, Without
 
@@ -136,7 +137,7 @@ def _checked(session: Session, plan: Plan, base: str | None, plan_path: Path) ->
     if where.is_relative_to(root):
         tree = Without(tree, where.relative_to(root).as_posix())
     with session.progress() as progress:
-        return run_plan(FileSet(tree), plan, settings, progress)
+        return run_plan(FileSet(tree), plan, settings, progress, History(session.root, base))
 
 
 def _refused(session: Session, request: Request, result: PlanResult) -> int:

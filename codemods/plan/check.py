@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from codemods.plan.done import consumed_steps, is_done
+from codemods.plan.done import NO_PAST, Past, PastOfPlan, consumed_steps, is_done
 from codemods.plan.expand import Stage, stages_of
 from codemods.plan.stubs import stub_hazards
 from codemods.schema.config import Settings
@@ -21,21 +21,23 @@ from codemods.source.files import FileSet
 from codemods.transforms.run import run_stage
 
 
-def run_plan(files: FileSet, plan: Plan, settings: Settings, progress: Progress) -> PlanResult:
-    """Every step in order. After a step that is refused the next ones are checked on the tree before it.
+def run_plan(files: FileSet, plan: Plan, settings: Settings, progress: Progress, past: Past = NO_PAST) -> PlanResult:
+    """Every step in order. After a step that is refused the next ones are checked on the tree before it. past: tells
+    a step that was done from one that names what never was.
 
     Raises UnmovedError for what is wrong with the tree rather than with a step (unreadable files)."""
     files = configured(files, settings)
     results: list[StepResult] = []
     total = len(plan.step)
     any_refused = False
-    consumed = consumed_steps(files, plan.step)
+    past = PastOfPlan(past, files, plan.step)
+    consumed = consumed_steps(files, plan.step, past)
     for number, step in enumerate(plan.step, 1):
         progress.step(number, total, f"{step.do} {step.target}")
         if number - 1 in consumed:
             result, after = _nothing_to_do(step, number), files
         else:
-            result, after = run_step(files, step, number, settings.accept, depends_on_refused=any_refused)
+            result, after = run_step(files, step, number, settings.accept, past, depends_on_refused=any_refused)
         results.append(result)
         any_refused = any_refused or bool(result.refusals)
         files = after
@@ -61,7 +63,13 @@ def configured(files: FileSet, settings: Settings) -> FileSet:
 
 
 def run_step(
-    files: FileSet, step: Step, number: int, accept: Mapping[str, str], *, depends_on_refused: bool = False
+    files: FileSet,
+    step: Step,
+    number: int,
+    accept: Mapping[str, str],
+    past: Past = NO_PAST,
+    *,
+    depends_on_refused: bool = False,
 ) -> tuple[StepResult, FileSet]:
     """One step: its result, and the tree after it (the tree before it when it is refused)."""
     settled = {**accept, **step.accept}
@@ -71,7 +79,7 @@ def run_step(
     refusals: list[Refusal] = []
     at = files
     try:
-        if is_done(files, step):
+        if is_done(files, step, past):
             return _nothing_to_do(step, number), files
         for stage in stages_of(files, step):
             done = run_stage(at, list(stage.parts), settled)
@@ -86,7 +94,7 @@ def run_step(
             at = done.files
         hazards.extend(stub_hazards(files, at, step))
     except PlanError as error:
-        refusals.append(_refusal(error))
+        refusals.append(_never_there(_refusal(error), step))
     if depends_on_refused:
         refusals = [_may_come_from_above(refusal) for refusal in refusals]
     result = StepResult(
@@ -105,6 +113,14 @@ def run_step(
 def _refusal(error: UnmovedError) -> Refusal:
     """A step that names what is not there."""
     return Refusal(code=error.code, path=error.path, line=error.line, message=error.message, settle=error.fix)
+
+
+def _never_there(refusal: Refusal, step: Step) -> Refusal:
+    """What is to be inlined may have been, without a trace."""
+    if not isinstance(step, InlineMethod) or refusal.code != "unknown-definition":
+        return refusal
+    settle = f"{refusal.settle}; the history of {refusal.path} does not have it either: take the step out if it is done"
+    return replace(refusal, settle=settle)
 
 
 def _may_come_from_above(refusal: Refusal) -> Refusal:

@@ -1,13 +1,14 @@
 """Whether the tree has a step already, so that a plan that runs twice changes nothing the second time.
 
-A step counts as done only on evidence in the tree: what it makes is there and what it takes away is gone."""
+A step counts as done only on evidence in the tree: what it makes is there and what it takes away is gone. What an
+inlined definition leaves is nothing at all, so there the history of the file has to say that it was there."""
 
 from __future__ import annotations
 
 import ast
 import difflib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from codemods.schema.errors import PlanError
 from codemods.schema.plan import (
@@ -38,15 +39,62 @@ from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, load
 from codemods.source.readers import reader_through
 from codemods.source.usage import self_uses
+from codemods.transforms.rename import is_renamed
 from codemods.transforms.static_names import names_behind
 
 
-def is_done(files: FileSet, step: Step) -> bool:
+class Past(Protocol):
+    """What is known of the files before now."""
+
+    def held(self, path: str, name: str) -> bool | None:
+        """Whether the file had the name once; None when nothing tells."""
+
+
+class NoPast:
+    """For trees without a history."""
+
+    def held(self, path: str, name: str) -> bool | None:
+        del path, name
+        return None
+
+
+NO_PAST = NoPast()
+
+
+def is_done(files: FileSet, step: Step, past: Past = NO_PAST) -> bool:
     """Whether applying the step would find its own result."""
-    return _TABLE[type(step)](files, step)
+    if isinstance(step, InlineMethod):
+        return _inline(files, step, past)
+    return _TABLE[type(step)](files, step) and not (isinstance(step, Rename) and _is_slip(files, step, past))
 
 
-def consumed_steps(files: FileSet, steps: Sequence[Step]) -> frozenset[int]:
+class PastOfPlan:
+    """The past of a plan's tree, in which a name that an earlier step makes is as good as the one it made it from."""
+
+    def __init__(self, base: Past, files: FileSet, steps: Sequence[Step]) -> None:
+        self.base, self.files = base, files
+        self._origins = {product: step.target for step in reversed(steps) if (product := _product(step))}
+
+    def held(self, path: str, name: str) -> bool | None:
+        answer = self.base.held(path, name)
+        seen: set[str] = set()
+        for target in self._origins_of(path, name):
+            while target in self._origins and target not in seen and answer is False:
+                seen.add(target)
+                target = self._origins[target]
+                prior = DefRef.parse(target)
+                home = modules_of(self.files).path_of(prior.module)
+                answer = self.base.held(home, prior.name) if home is not None else None
+        return answer
+
+    def _origins_of(self, path: str, name: str) -> list[str]:
+        """The products of that name in that file."""
+        path_of = modules_of(self.files).path_of
+        refs = [DefRef.parse(product) for product in self._origins]
+        return [str(ref) for ref in refs if ref.name == name and path_of(ref.module) == path]
+
+
+def consumed_steps(files: FileSet, steps: Sequence[Step], past: Past = NO_PAST) -> frozenset[int]:
     """Positions of steps whose own result is gone again because a later step, which is done, took it further: a rename
     before a move leaves neither name in the old module."""
     found: set[int] = set()
@@ -57,7 +105,7 @@ def consumed_steps(files: FileSet, steps: Sequence[Step]) -> frozenset[int]:
             continue
         later = range(position + 1, len(steps))
         takers = [each for each in later if steps[each].target == product]
-        if any(each in found or is_done(files, steps[each]) for each in takers):
+        if any(each in found or is_done(files, steps[each], past) for each in takers):
             found.add(position)
     return frozenset(found)
 
@@ -147,46 +195,38 @@ def _move(files: FileSet, step: Move) -> bool:
     return _is_gone(files, ref) and _found(files, DefRef(step.to, ref.qualname)) is not None
 
 
-def _rename(files: FileSet, step: Rename) -> bool:
+def _is_slip(files: FileSet, step: Rename, past: Past) -> bool:
+    """Whether the old name is probably a slip of the pen for one that is there, and the new one is another thing."""
     if ":" not in step.definition:
-        modules = modules_of(files)
-        return modules.path_of(step.definition) is None and modules.path_of(step.to) is not None
-    ref = DefRef.parse(step.definition)
-    new = DefRef(ref.module, f"{ref.owner}.{step.to}" if ref.owner else step.to)
-    if _found(files, new) is not None:
-        return _is_gone(files, ref)
-    return _renamed_inside(files, ref, step.to)
-
-
-def _renamed_inside(files: FileSet, ref: DefRef, name: str) -> bool:
-    """An attribute or a local: the old name is nowhere in its class or function, the new one is."""
-    around = _found(files, DefRef(ref.module, ref.owner)) if ref.owner else None
-    if around is None:
         return False
-    words = {node.id for node in ast.walk(around.node) if isinstance(node, ast.Name)}
-    words |= {node.attr for node in ast.walk(around.node) if isinstance(node, ast.Attribute)}
-    words |= {node.arg for node in ast.walk(around.node) if isinstance(node, ast.arg)}
-    return ref.name not in words and name in words
+    ref = DefRef.parse(step.definition)
+    around = _found(files, DefRef(ref.module, ref.owner)) if ref.owner else None
+    path = module_path(files, ref.module)
+    body = load(files, path).tree.body if around is None else getattr(around.node, "body", [])
+    names = [node.name for node in flattened(body) if isinstance(node, DEFINITIONS) and node.name != step.to]
+    return _is_near(ref.name, names) and past.held(path, ref.name) is False
 
 
-def _inline(files: FileSet, step: InlineMethod) -> bool:
-    """Nothing of it is left in its file, nobody takes it from there, and it is no typo of a neighbour.
-
-    An inlined definition leaves no other trace, so the report says what was found rather than that it was done."""
+def _inline(files: FileSet, step: InlineMethod, past: Past) -> bool:
+    """Nothing of it is left in its file, nobody takes it from there, and the file had it once. Where nothing tells what
+    the file had, it must not be a typo of a neighbour at least."""
     ref = DefRef.parse(step.method)
     if not _is_gone(files, ref):
         return False
     path = module_path(files, ref.module)
+    held = past.held(path, ref.name)
+    if held is False:
+        return False
     scope = load(files, path).tree.body
     if ref.owner:
         around = _found(files, DefRef(ref.module, ref.owner))
         if around is not None and isinstance(around.node, FUNCTIONS):
             locals_left = {node.id for node in ast.walk(around.node) if isinstance(node, ast.Name)}
-            return ref.name not in locals_left and not _is_near(ref.name, sorted(locals_left))
+            return ref.name not in locals_left and (held is True or not _is_near(ref.name, sorted(locals_left)))
         scope = around.node.body if around is not None and hasattr(around.node, "body") else []
     names = [node.name for node in flattened(scope) if isinstance(node, DEFINITIONS)]
     is_named = has_word(files.read(path), ref.name.encode()) or bool(reader_through(files, path, ref.name))
-    return not _is_near(ref.name, names) and not is_named
+    return not is_named and (held is True or not _is_near(ref.name, names))
 
 
 def _is_near(name: str, others: Sequence[str]) -> bool:
@@ -242,8 +282,7 @@ def _redirect(files: FileSet, step: RedirectAttribute) -> bool:
 _TABLE: dict[type, Callable[[FileSet, Any], bool]] = {
     ExtractMethod: _extract_method,
     Move: _move,
-    Rename: _rename,
-    InlineMethod: _inline,
+    Rename: is_renamed,
     ExtractFunction: _extract_function,
     SplitMethod: _split,
     ResultStruct: _result_struct,

@@ -109,7 +109,7 @@ def is_renamed(files: FileSet, step: Rename) -> bool:
         return False
     if isinstance(place.around, ast.ClassDef):
         key = key_of(files, place.source, place.around, scope_at(place.source, place.around))
-        return key in bearers(files, step.to) and key not in bearers(files, place.name)
+        return key not in bearers(files, place.name) and key in bearers(files, step.to)
     scopes = table(place.source)
     bound = (scopes.module if place.around is None else scopes.scope_of(place.around)).bound
     return step.to in bound and place.name not in bound

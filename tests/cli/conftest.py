@@ -41,7 +41,10 @@ class Fakes:
     def __init__(self) -> None:
         self.settings: list[Settings] = []
 
-    def run_plan(self, files: FileSet, plan: Plan, settings: Settings, progress: Progress) -> PlanResult:
+    def run_plan(
+        self, files: FileSet, plan: Plan, settings: Settings, progress: Progress, past: object = None
+    ) -> PlanResult:
+        del past
         self.settings.append(settings)
         before = files.read("a.py") if "a.py" in files else b""
         after = before.replace(b"old", b"new")

@@ -181,8 +181,8 @@ def test_callers_get_what_they_got(tree: tuple[Files, str], to: str, call: str, 
             now[change.path] = change.after
         assert results(now) == before, draft.subject
     if result.steps[0].commits:
-        names_before = Counter(text.partition("(")[0] for text in function_texts(files))
-        assert Counter(text.partition("(")[0] for text in function_texts(now)) == names_before
+        names_before = Counter(text.partition("(")[0] for text in function_texts(files).elements())
+        assert Counter(text.partition("(")[0] for text in function_texts(now).elements()) == names_before
         again = run_plan(FileSet(MemoryTree(now)), plan, Settings(), Silent())
         assert not again.refusals
         assert not again.steps[0].commits
