@@ -8,6 +8,7 @@ from __future__ import annotations
 from codemods.schema.verdict import Problem
 from codemods.source.classes import ClassKey
 from codemods.verify.change import TreeChange
+from codemods.verify.readers_doubles import doubles
 from codemods.verify.readers_family import Family
 from codemods.verify.readers_gone import GoneMember, gone_in
 from codemods.verify.readers_members import member_readers
@@ -23,4 +24,5 @@ def left_behind(change: TreeChange) -> list[Problem]:
     for key, members in by_class.items():
         family = Family(change.new, key)
         found.update(member_readers(change.new, family, members))
+        found.update(doubles(change.new, family, members))
     return sorted(found)
