@@ -25,14 +25,14 @@ from codemods.source.classes import (
     resolve_class,
 )
 from codemods.source.files import FileSet
-from codemods.source.glimpse import glimpse, light_tree
+from codemods.source.glimpse import glimpse
 from codemods.source.homes import memo
 from codemods.source.index import has_word, mentioning
 from codemods.source.members import assignments_in, has_unknown_bases, self_name
 from codemods.source.mentions import Mention, attributes, may_bind, num_definitions, sets_attribute
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Source
+from codemods.source.parse import DEFINITIONS, Source, light_tree
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
 

@@ -5,6 +5,8 @@ What the rules mean is in scopes.py; where a name's own text stands is in name_s
 from __future__ import annotations
 
 import ast
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 
 from codemods.source import name_spans
@@ -12,6 +14,7 @@ from codemods.source.nodes import children
 from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.scopes import BINDING, Occurrence, Role, Scope, ScopeKind, ScopeTable
 
+_DECLARES = re.compile(rb"\b(?:global|nonlocal)\b")
 _CONTEXTS = {ast.Load: Role.LOAD, ast.Store: Role.STORE, ast.Del: Role.DELETE}
 
 
@@ -40,6 +43,7 @@ class _Binder:
         )
         self.in_annotation = False
         self.deferred = False
+        self.declaring = [source.text.line_of(match.start()) for match in _DECLARES.finditer(source.body)]
         self.handlers: dict[type[ast.AST], Callable[[ast.AST], None]] = {
             getattr(ast, name[1:]): getattr(self, name)
             for name in dir(self)
@@ -203,6 +207,9 @@ class _Binder:
 
     def _declarations(self, statements: list[ast.stmt]) -> None:
         """`global` and `nonlocal` hold for the whole scope, also above the statement."""
+        at = bisect_left(self.declaring, statements[0].lineno)
+        if at == len(self.declaring) or self.declaring[at] > (statements[-1].end_lineno or 0):
+            return
         stack: list[ast.AST] = list(statements)
         while stack:
             node = stack.pop()

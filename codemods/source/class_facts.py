@@ -15,10 +15,10 @@ from msgspec import Struct, field
 from codemods.schema.errors import SourceError
 from codemods.source.class_names import Binding, Target, assigned, imported, named
 from codemods.source.files import FileSet
-from codemods.source.glimpse import light_tree
 from codemods.source.locate import flattened
 from codemods.source.modules import Modules, modules_of
-from codemods.source.parse import DEFINITIONS, FUNCTIONS
+from codemods.source.nodes import walk
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, light_tree
 
 _KEEP = 4096  # files; facts are a few hundred bytes each
 
@@ -126,7 +126,7 @@ class _Reader:
             self.bind_import(node, space)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             names = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in [inner for name in names for inner in ast.walk(name)]:
+            for target in [inner for name in names for inner in walk(name)]:
                 if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
                     own = Target(self.module, f"{space.name}.{target.id}" if space.name else target.id)
                     value = node.value if target in names else ast.Tuple([], ast.Load())
@@ -160,7 +160,7 @@ def _names(node: ast.ClassDef) -> frozenset[str]:
         elif isinstance(statement, (ast.Import, ast.ImportFrom)):
             found.update(alias.asname or alias.name.partition(".")[0] for alias in statement.names)
         elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.For, ast.With)):
-            targets = [inner for inner in ast.walk(statement) if isinstance(inner, ast.Name)]
+            targets = [inner for inner in walk(statement) if isinstance(inner, ast.Name)]
             found.update(target.id for target in targets if isinstance(target.ctx, ast.Store))
     return frozenset(found)
 

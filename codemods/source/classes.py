@@ -63,9 +63,12 @@ __all__ = [
 ]  # fmt: skip
 
 _LONGEST_HEADER = 2000  # bytes of a class statement from `class` to a base
+_COMMENT = re.compile(rb"#[^\n]*")
+_HEADER = re.compile(rb"\bclass\s+[\w\x80-\xff]+\s*[\[(]")
 _HEADER_END = re.compile(rb"\)\s*:")
 _RENAMED = re.compile(rb"\s+as\s+\w")
-_ALIAS = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\w.]*\Z", re.MULTILINE)
+_ALIAS = re.compile(rb"^[ \t]*(?:\w+[ \t]*(?::[^=\n]*)?=[ \t]*)+\(?\s*[\w.]*\Z", re.MULTILINE)
+_CALLED = re.compile(rb"\s*\(")
 _HOOKS = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
 
 
@@ -183,7 +186,7 @@ def _direct_subclasses(files: FileSet, key: ClassKey) -> list[ClassKey]:
             module = modules.module_of(path)
             for qualname, statements in facts.classes.items():
                 alternatives = [each for fact in statements for base in fact.bases for each in base]
-                if any(key in objects(files, each) for each in alternatives):
+                if any(_leaf(each) in words and key in objects(files, each) for each in alternatives):
                     found.append(ClassKey(module, qualname))
     return found
 
@@ -195,11 +198,12 @@ def _leaf(target: Target) -> str:
 def _may_derive(text: bytes, word: bytes) -> bool:
     """Whether some class statement may have the word among its bases, or the file gives the word another name."""
     for match in re.finditer(rb"\b" + re.escape(word) + rb"\b", text):
-        before = text[max(0, match.start() - _LONGEST_HEADER) : match.start()]
-        head = before[before.rfind(b"class ") :] if b"class " in before else b""
-        if b"(" in head and not _HEADER_END.search(head):
+        before = _COMMENT.sub(b"", text[max(0, match.start() - _LONGEST_HEADER) : match.start()])
+        if any(not _HEADER_END.search(before, head.end()) for head in _HEADER.finditer(before)):
             return True
-        if _RENAMED.match(text, match.end()) or _ALIAS.search(before):
+        if _RENAMED.match(text, match.end()):
+            return True
+        if not _CALLED.match(text, match.end()) and _ALIAS.search(before):
             return True
     return False
 

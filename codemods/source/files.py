@@ -62,6 +62,7 @@ class FileSet:
         self.notes: dict[str, object] = {}  # facts computed from this very set of files; dropped with it
         self._overlay: dict[str, bytes | None] = dict(overlay or {})
         self._paths: dict[str, None] | None = None
+        self._kept: dict[str, bytes] = {}  # what was read of the base; shared by all successors, who read it again
 
     def _known(self) -> dict[str, None]:
         if self._paths is None:
@@ -84,7 +85,10 @@ class FileSet:
             if raw is None:
                 raise KeyError(path)
             return raw
-        return self.base.read(path)
+        kept = self._kept.get(path)
+        if kept is None:
+            kept = self._kept[path] = self.base.read(path)
+        return kept
 
     def write(self, path: str, raw: bytes) -> FileSet:
         return self._with(path, raw)
@@ -96,6 +100,7 @@ class FileSet:
         successor = FileSet(
             self.base, {**self._overlay, path: raw}, source_roots=self.source_roots, line_length=self.line_length
         )
+        successor._kept = self._kept
         if (raw is not None) == (path in self):
             successor._paths = self._known()  # same names: what was computed from names alone stays true
             successor.notes.update({key: note for key, note in self.notes.items() if key == "modules"})

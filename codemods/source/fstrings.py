@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -114,6 +115,27 @@ def _parse_at(text: Text, start: int, end: int) -> ast.expr:
         for node in outermost(tree):
             reposition(text, node)
     return tree.body
+
+
+def outermost_in(text: Text, tree: ast.AST) -> Iterator[ast.JoinedStr]:
+    """As `outermost`, for the tree of a whole text: only where a line looks as if it had an f-string."""
+    lines = [text.line_of(match.start()) for match in _MARK.finditer(text.body)]
+    stack: list[ast.AST] = [tree] if lines else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.JoinedStr):
+            yield node
+            continue
+        for child in children(node):
+            first = getattr(child, "lineno", None)
+            if first is None or _has_between(lines, first, child):
+                stack.append(child)
+
+
+def _has_between(lines: list[int], first: int, node: ast.AST) -> bool:
+    decorators = getattr(node, "decorator_list", ())
+    at = bisect_left(lines, min(first, decorators[0].lineno) if decorators else first)
+    return at < len(lines) and lines[at] <= node.end_lineno  # type: ignore[attr-defined]
 
 
 def outermost(tree: ast.AST) -> Iterator[ast.JoinedStr]:

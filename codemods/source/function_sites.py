@@ -13,13 +13,13 @@ from codemods.source.binder import table
 from codemods.source.class_names import qualname_of
 from codemods.source.classes import ClassKey
 from codemods.source.files import FileSet
-from codemods.source.glimpse import glimpse, light_tree
+from codemods.source.glimpse import glimpse
 from codemods.source.imports import Import, Origin, imports_of, origin, resolve_dotted
 from codemods.source.index import mentioning
 from codemods.source.locate import Located, flattened
 from codemods.source.mentions import attributes
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Source, load
+from codemods.source.parse import DEFINITIONS, Source, light_tree, load
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import Occurrence, Role, Scope, ScopeKind, chain, lookup
 from codemods.source.sites import CallSite, CallSites, Certainty, SiteKind, site_of

@@ -13,31 +13,11 @@ from typing import TypeVar
 
 from codemods.source.files import FileSet
 from codemods.source.mentions import lines_of
-from codemods.source.parse import FUNCTIONS, Source, loaded, parse_tree
-from codemods.source.text import Text
+from codemods.source.parse import FUNCTIONS, Source, forget, light_tree, loaded
 
-_KEEP_TREES = 4  # whole trees are large; these are for questions that follow each other
 _KEEP = 48
 
-_trees: OrderedDict[tuple[str, bytes], tuple[Text, ast.Module]] = OrderedDict()
 _glimpses: OrderedDict[tuple[str, bytes, str], Source] = OrderedDict()
-
-
-def light_tree(files: FileSet, path: str) -> tuple[Text, ast.Module]:
-    """The text and the tree as `ast` gives it (before 3.12, positions in f-strings are wrong). Not to be changed."""
-    raw = files.read(path)
-    kept = loaded(files, path)
-    if kept is not None:
-        return kept.text, kept.tree
-    key = (path, raw)
-    if key not in _trees:
-        text = Text(path, raw)
-        _trees[key] = (text, parse_tree(path, text.body))
-        while len(_trees) > _KEEP_TREES:
-            _trees.popitem(last=False)
-    else:
-        _trees.move_to_end(key)
-    return _trees[key]
 
 
 def glimpse(files: FileSet, path: str, word: str) -> Source:
@@ -51,7 +31,7 @@ def glimpse(files: FileSet, path: str, word: str) -> Source:
         text, tree = light_tree(files, path)
         found = _glimpses[key] = Source(path, key[1], tree=_pruned(tree, lines_of(text, word)))
         while len(_glimpses) > _KEEP:
-            _glimpses.popitem(last=False)
+            forget(_glimpses.popitem(last=False)[1])
     else:
         _glimpses.move_to_end(key)
     return found

@@ -14,6 +14,8 @@ PYTHON_SUFFIXES = (".py", ".pyi")
 DOCUMENT_SUFFIXES = (".rst", ".md", ".txt", ".toml", ".cfg", ".ini", ".yaml", ".yml")
 _LARGEST = 20 * 1024 * 1024  # a larger file is data, not text that names a definition
 
+_FEW = 200  # files: up to here it is faster to look for a further word in each of them than in the whole tree
+
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(128, 256))
 
 
@@ -35,25 +37,55 @@ class _Blob:
             self.text += raw
             self.text += b"\n"
         self.starts.append(len(self.text))
-        self._found: dict[bytes, tuple[str, ...]] = {}
+        self._found: dict[bytes, tuple[int, ...]] = {}
+        self._touched: dict[bytes, tuple[int, ...]] = {}
 
-    def mentioning(self, word: bytes) -> tuple[str, ...]:
-        found = self._found.get(word)
-        if found is None:
-            found = self._found[word] = tuple(self._search(word))
-        return found
+    def mentioning(self, words: list[bytes]) -> set[str]:
+        """The files with every word. One word is searched in the whole tree, the others where that one is."""
+        first = min(words, key=lambda word: (word not in self._found, len(self._found.get(word, ())), -len(word)))
+        found = self._with(first)
+        for word in words:
+            if word in self._found or len(found) > _FEW:
+                numbers = frozenset(self._with(word))
+                found = tuple(each for each in found if each in numbers)
+            else:
+                found = tuple(each for each in found if self._is_in(word, each))
+        return {self.paths[each] for each in found}
 
-    def _search(self, word: bytes) -> list[str]:
-        hits: list[str] = []
+    def _with(self, word: bytes) -> tuple[int, ...]:
+        """The numbers of the files that have the word as a whole identifier."""
+        if word not in self._found:
+            part = min(
+                (known for known in self._touched if known in word),
+                key=lambda known: len(self._touched[known]),
+                default=None,
+            )
+            self._touched[word] = self._holding(word) if part is None else self._narrowed(self._touched[part], word)
+            self._found[word] = tuple(each for each in self._touched[word] if self._is_in(word, each))
+        return self._found[word]
+
+    def _holding(self, word: bytes) -> tuple[int, ...]:
+        """The numbers of the files that have the bytes, in a longer identifier or not."""
+        found: list[int] = []
         at = self.text.find(word)
         while at >= 0:
+            number = bisect_right(self.starts, at) - 1
+            found.append(number)
+            at = self.text.find(word, self.starts[number + 1])
+        return tuple(found)
+
+    def _narrowed(self, numbers: tuple[int, ...], word: bytes) -> tuple[int, ...]:
+        starts = self.starts
+        return tuple(each for each in numbers if self.text.find(word, starts[each], starts[each + 1]) >= 0)
+
+    def _is_in(self, word: bytes, number: int) -> bool:
+        end = self.starts[number + 1]
+        at = self.text.find(word, self.starts[number], end)
+        while at >= 0:
             if is_whole(self.text, at, len(word)):
-                index = bisect_right(self.starts, at) - 1
-                hits.append(self.paths[index])
-                at = self.text.find(word, self.starts[index + 1])
-            else:
-                at = self.text.find(word, at + 1)
-        return hits
+                return True
+            at = self.text.find(word, at + 1, end)
+        return False
 
 
 _blobs: WeakKeyDictionary[Tree, _Blob] = WeakKeyDictionary()
@@ -67,9 +99,7 @@ def mentioning(files: FileSet, *words: str, suffixes: tuple[str, ...] = PYTHON_S
     if blob is None:
         blob = _blobs[files.base] = _Blob(files.base)
     encoded = [word.encode() for word in words]
-    hits = set(blob.mentioning(encoded[0]))
-    for word in encoded[1:]:
-        hits &= set(blob.mentioning(word))
+    hits = blob.mentioning(encoded)
     for path, raw in files.overlay().items():
         hits.discard(path)
         if raw is not None and all(has_word(raw, word) for word in encoded):

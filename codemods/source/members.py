@@ -20,6 +20,7 @@ from codemods.source.imports import Origin
 from codemods.source.locate import flattened
 from codemods.source.mentions import lines_of
 from codemods.source.modules import modules_of
+from codemods.source.nodes import walk
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
 from codemods.source.scopes import Scope
 
@@ -269,7 +270,7 @@ def _in_method(source: Source, method: Function, key: ClassKey) -> Iterator[tupl
     arguments = [*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs]
     parameters = {each.arg: each for each in arguments}
     plain = _plain_statements(method) if method.name == "__init__" else []
-    found = [(name, node, target) for node in ast.walk(method) for name, target in [_self_target(node, me)]]
+    found = [(name, node, target) for node in walk(method) for name, target in [_self_target(node, me)]]
     for name, node, target in sorted(found, key=lambda each: source.start(each[2]) if each[2] is not None else 0):
         if target is None:
             continue

@@ -27,13 +27,13 @@ from codemods.source.classes import (
     subclasses,
 )
 from codemods.source.files import FileSet
-from codemods.source.glimpse import glimpse, light_tree
+from codemods.source.glimpse import glimpse
 from codemods.source.index import mentioning
 from codemods.source.locate import Located
 from codemods.source.members import MemberKind, has_unknown_bases, instance_attributes, members, self_name
 from codemods.source.mentions import Mention, attributes, num_definitions, sets_attribute
 from codemods.source.modules import modules_of
-from codemods.source.parse import Source
+from codemods.source.parse import Source, light_tree
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role

@@ -14,8 +14,7 @@ from msgspec import Struct
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
 from codemods.source.modules import Modules, modules_of
-from codemods.source.parse import DEFINITIONS, parse_tree
-from codemods.source.text import Text
+from codemods.source.parse import DEFINITIONS, light_tree
 
 _KEEP = 4096  # files; facts are a few kilobytes each
 
@@ -48,8 +47,7 @@ def module_facts(files: FileSet, path: str) -> ModuleFacts:
     found = _cache.get(key)
     if found is None:
         try:
-            text = Text(path, key[2])
-            found = _read(modules, path, parse_tree(path, text.body))
+            found = _read(modules, path, light_tree(files, path)[1])
         except SourceError:
             found = _NOTHING
         _cache[key] = found

@@ -19,7 +19,7 @@ class Modules:
     def __init__(self, paths: Iterable[str], source_roots: Iterable[str] = ()) -> None:
         self._found: dict[tuple[str, str], str | None] = {}
         self._paths = {path for path in paths if path.endswith((".py", ".pyi"))}
-        self._directories = {parent for path in self._paths for parent in _parents(path)}
+        self._directories = _directories(self._paths)
         self.roots = self._find_roots(paths, tuple(root.strip("/") for root in source_roots))
 
     def _find_roots(self, paths: Iterable[str], configured: tuple[str, ...]) -> tuple[str, ...]:
@@ -108,6 +108,17 @@ class Modules:
         parts = self.package_of(path).split(".") if self.package_of(path) else []
         kept = parts[: len(parts) - (level - 1)] if level > 1 else parts
         return ".".join([*kept, *([module] if module else [])])
+
+
+def _directories(paths: Iterable[str]) -> set[str]:
+    """Every directory that has one of the files, however deep."""
+    found: set[str] = set()
+    for path in paths:
+        at = path.rpartition("/")[0]
+        while at and at not in found:
+            found.add(at)
+            at = at.rpartition("/")[0]
+    return found
 
 
 def _parents(path: str) -> Iterable[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
-from codemods.source.fstrings import may_have, outermost, reposition
+from codemods.source.fstrings import outermost_in, reposition
 from codemods.source.nodes import children
 from codemods.source.text import Text
 
@@ -21,6 +21,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
+_COLLECT_AFTER = 3_000_000  # bytes of text, whose trees and scopes take a few hundred megabytes
+_KEEP_TREES = 4  # trees without positions, for questions that follow each other
 _KEEP = 24  # parsed files kept; a syntax tree takes about 150 times its text, so the cache bounds the memory
 
 
@@ -64,9 +66,11 @@ class Source:
         self.tree = tree if tree is not None else parse_tree(path, self.text.body)
         self.notes: dict[str, object] = {}  # facts computed from this very text; they live as long as the tree
         self._parents: dict[ast.AST, ast.AST] | None = None
-        if sys.version_info < (3, 12) and may_have(self.text.body):
-            for node in outermost(self.tree):
-                reposition(self.text, node)
+        if sys.version_info < (3, 12):
+            for node in outermost_in(self.text, self.tree):
+                if not getattr(node, "is_in_place", False):  # the tree may be one that was looked at before
+                    reposition(self.text, node)
+                    node.is_in_place = True  # type: ignore[attr-defined]
 
     @property
     def body(self) -> bytes:
@@ -118,6 +122,8 @@ class Source:
 
 
 _cache: OrderedDict[tuple[str, bytes], Source] = OrderedDict()
+_trees: OrderedDict[tuple[str, bytes], tuple[Text, ast.Module]] = OrderedDict()
+_litter: list[int] = []  # bytes of text of each file that was forgotten since the last collection
 
 
 def loaded(files: FileSet, path: str) -> Source | None:
@@ -131,9 +137,37 @@ def load(files: FileSet, path: str) -> Source:
     key = (path, raw)
     found = _cache.get(key)
     if found is None:
-        found = _cache[key] = Source(path, raw)
+        _, tree = _trees.pop(key, (None, None))
+        found = _cache[key] = Source(path, raw, tree=tree)
         while len(_cache) > _KEEP:
-            _cache.popitem(last=False)
+            forget(_cache.popitem(last=False)[1])
     else:
         _cache.move_to_end(key)
     return found
+
+
+def light_tree(files: FileSet, path: str) -> tuple[Text, ast.Module]:
+    """The text and the tree as `ast` gives it (before 3.12, positions in f-strings are wrong). Not to be changed."""
+    raw = files.read(path)
+    kept = loaded(files, path)
+    if kept is not None:
+        return kept.text, kept.tree
+    key = (path, raw)
+    if key not in _trees:
+        text = Text(path, raw)
+        _trees[key] = (text, parse_tree(path, text.body))
+        while len(_trees) > _KEEP_TREES:
+            _trees.popitem(last=False)
+    else:
+        _trees.move_to_end(key)
+    return _trees[key]
+
+
+def forget(source: Source) -> None:
+    """A cache has let go of a file. Its scopes refer to each other, so that only the cyclic collector frees them;
+    where it does not run by itself (cli/app.py) it runs here, after every few megabytes of text."""
+    _litter.append(len(source.body))
+    if sum(_litter) > _COLLECT_AFTER:
+        _litter.clear()
+        if not gc.isenabled():
+            gc.collect()

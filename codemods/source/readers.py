@@ -14,8 +14,8 @@ from codemods.source.files import FileSet
 from codemods.source.index import has_word, mentioning
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import Modules, modules_of
-from codemods.source.parse import parse_tree
-from codemods.source.text import Text
+from codemods.source.nodes import walk
+from codemods.source.parse import light_tree
 
 _KEEP = 2048
 _STAR = "*"
@@ -33,7 +33,7 @@ def reader_through(files: FileSet, path: str, name: str) -> str:
 
 def takes(files: FileSet, path: str, other: str, name: str) -> bool:
     """Whether the file `other` takes `name`, or everything, through the module at `path`."""
-    taken = _names_taken(modules_of(files), other, files.read(other), path)
+    taken = _names_taken(files, other, path)
     return name in taken or _STAR in taken
 
 
@@ -64,15 +64,16 @@ def _taken_through(files: FileSet, path: str) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for other in mentioning(files, modules.module_of(path).rpartition(".")[2]):
             if other != path:
-                for name, line in _names_taken(modules, other, files.read(other), path).items():
+                for name, line in _names_taken(files, other, path).items():
                     found.setdefault(name, []).append(f"{other}:{line}")
         kept[path] = found
     result: dict[str, list[str]] = kept[path]
     return result
 
 
-def _names_taken(modules: Modules, other: str, raw: bytes, path: str) -> dict[str, int]:
+def _names_taken(files: FileSet, other: str, path: str) -> dict[str, int]:
     """Names that `other` takes through the module at `path`, each with its first line."""
+    modules, raw = modules_of(files), files.read(other)
     key = (other, path, raw)
     found = _taken.get(key)
     if found is None:
@@ -80,7 +81,7 @@ def _names_taken(modules: Modules, other: str, raw: bytes, path: str) -> dict[st
         if patterns.whole.search(raw) is None:
             found = _imported_by_text(modules, other, raw, path, patterns.names)
         else:
-            found = _collect(modules, other, parse_tree(other, Text(other, raw).body), path)
+            found = _collect(modules, other, light_tree(files, other)[1], path)
         _taken[key] = found
         while len(_taken) > _KEEP:
             _taken.popitem(last=False)
@@ -132,7 +133,7 @@ def _imported_by_text(modules: Modules, other: str, raw: bytes, path: str, names
 def _collect(modules: Modules, other: str, tree: ast.Module, path: str) -> dict[str, int]:
     found: dict[str, int] = {}
     holders: set[str] = set()
-    nodes = list(ast.walk(tree))
+    nodes = list(walk(tree))
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             module = modules.absolute(other, node.level, node.module)

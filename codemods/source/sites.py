@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from codemods.schema.refs import DefRef
 from codemods.source.classes import ClassKey
+from codemods.source.nodes import walk
 from codemods.source.parse import Source
 
 
@@ -125,7 +126,7 @@ def site_of(
 
 def node_at(source: Source, site: CallSite) -> ast.AST:
     """The site's node in a freshly parsed tree of the same content."""
-    for node in ast.walk(source.tree):
+    for node in walk(source.tree):
         is_candidate = type(node) is type(site.node) and hasattr(node, "lineno")
         if is_candidate and (source.start(node), source.end(node)) == (site.start, site.end):
             return node

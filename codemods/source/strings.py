@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from codemods.schema.errors import SourceError
+from codemods.source import nodes
 from codemods.source.class_names import qualname_of
 from codemods.source.docs import CONFIG_SUFFIXES, is_history, written_in
 from codemods.source.dotted import PARTS, PATH, Named, walk
@@ -167,7 +168,7 @@ class _Finder:
         except SourceError:
             return
         seen: set[ast.AST] = set()
-        for node in ast.walk(source.tree):
+        for node in nodes.walk(source.tree):
             if isinstance(node, ast.Call):
                 if callee(node)[-1:] == ["multiple"]:
                     yield from self.multiple(source, node)

@@ -15,12 +15,11 @@ from codemods.source.binder import table
 from codemods.source.class_names import qualname_of
 from codemods.source.classes import ClassKey, declarers, defines, mro, overriders, provider, subclasses
 from codemods.source.files import FileSet
-from codemods.source.glimpse import light_tree
 from codemods.source.imports import resolve_dotted
 from codemods.source.index import has_word, mentioning
 from codemods.source.members import decorator_name
 from codemods.source.modules import modules_of
-from codemods.source.parse import Function, Source, load
+from codemods.source.parse import Function, Source, light_tree, load
 from codemods.source.receiver_kinds import ClassObject
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import ScopeKind

@@ -13,14 +13,14 @@ from codemods.schema.hazards import Refusal
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.forward_refs import quoted_attributes
-from codemods.source.glimpse import glimpse, light_tree
+from codemods.source.glimpse import glimpse
 from codemods.source.imports import Import, Origin, imports_of, origin, resolve_dotted
 from codemods.source.index import has_word, mentioning
 from codemods.source.kept_text import keep_printed
 from codemods.source.mentions import attributes
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
-from codemods.source.parse import Source, load
+from codemods.source.parse import Source, light_tree, load
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import Occurrence, Scope, ScopeKind, lookup
 from codemods.source.splice import Edit

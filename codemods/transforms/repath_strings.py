@@ -55,9 +55,10 @@ def repath(
 
     old, new: (module, qualname); a method may become a function."""
     work = _Work(files, mode)
-    reach = _Reach(files, old, new)
-    for each in mentions(files, *old, tree=before):
-        if each.kind != "dunder-all":
+    found = [each for each in mentions(files, *old, tree=before) if each.kind != "dunder-all"]
+    if found:  # looking for all readers of a name costs a look at every file that has it
+        reach = _Reach(files, old, new)
+        for each in found:
             work.handle(each, reach)
     return work.result()
 
@@ -81,7 +82,7 @@ def repath_reads(
         if not text or not _may_be_patched(files, function_module, name):
             continue
         found = [each for each in mentions_through(files, function_module, name, tree=before) if each.kind in _PATCHES]
-        if found:  # looking for all readers of a name costs a look at every file that has it
+        if found:
             reach = _Reach(files, (function_module, name), (new_module, text), moved_reads=True)
             for each in found:
                 work.handle(each, reach)

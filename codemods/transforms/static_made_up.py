@@ -13,6 +13,7 @@ from codemods.source.classes import ClassKey, class_at, mro, subclasses
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
 from codemods.source.modules import modules_of
+from codemods.source.nodes import walk
 from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.receivers import scope_at
 from codemods.source.string_text import WILD, text_of
@@ -64,7 +65,7 @@ def _listed(source: Source, node: ast.ClassDef, name: str, *, is_asked: bool) ->
     """`inspect.getmembers(self)`, `dir(self)`, `vars(type(self))`: a static method is another member than a method."""
     for function in (each for each in node.body if isinstance(each, FUNCTIONS)):
         me = receiver_name(function)
-        for call in ast.walk(function):
+        for call in walk(function):
             if not isinstance(call, ast.Call) or not call.args:
                 continue
             called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
@@ -95,7 +96,7 @@ def _lookups(source: Source, node: ast.ClassDef) -> Iterator[ast.Call]:
     """Lookups on a method's own object whose result is called."""
     for function in (each for each in node.body if isinstance(each, FUNCTIONS)):
         me = receiver_name(function)
-        for call in ast.walk(function):
+        for call in walk(function):
             if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "getattr" or len(call.args) < 2:
                 continue
             if getattr(call.args[0], "id", "") == me and _is_called(source, function, call):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 import types
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from codemods.source import parse
 from codemods.source.classes import (
     ClassKey,
     External,
@@ -383,3 +386,40 @@ def test_only_files_with_the_name_are_parsed() -> None:
     """A file that can't be parsed and does not derive from the class must not matter."""
     files = FileSet(MemoryTree({"m.py": b"class A: ...\nclass B(A): ...\n", "bad.py": b"A = = 1\nclass ("}))
     assert subclasses(files, key("m:A")) == (key("m:B"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(Base): ...",
+        "class A(\n    Other,  # (not the last):\n    Base,\n): ...",
+        "class A[T](Other[T], Base): ...",
+        "class Other: ...\nclass A(Other, metaclass=M, *[Base]): ...\nclass B(Base): ...",
+        "Alias = Base\nclass A(Alias): ...",
+        "if True:\n    First = Second = Base\nclass A(First): ...",
+        "Alias = (\n    Base\n)\nclass A(Alias): ...",
+        "import pkg\nAlias: type = pkg.Base\nclass A(Alias): ...",
+        "from pkg import Base as Alias\nclass A(Alias): ...",
+    ],
+)
+def test_a_quick_look_lets_no_subclass_slip(text: str) -> None:
+    files = tree(f"# file: pkg.py\nclass Base: ...\n# file: a.py\nfrom pkg import Base\n{text}\n")
+    if "[T]" in text and sys.version_info < (3, 12):
+        pytest.skip("type parameters need Python 3.12")
+    assert {each.module for each in subclasses(files, key("pkg:Base"))} == {"a"}
+
+
+def test_a_file_that_only_uses_a_class_is_not_read_for_subclasses(monkeypatch: pytest.MonkeyPatch) -> None:
+    using = "from pkg import Base\n\n\nclass A:\n    def f(self, x: Base, y=Base()):\n        z = Base(1)\n"
+    files = tree(f"# file: pkg.py\nclass Base: ...\n# file: a.py\n{using}")
+    read: list[str] = []
+
+    def parsed(path: str, body: bytes) -> ast.Module:
+        read.append(path)
+        return ast.parse(body)
+
+    monkeypatch.setattr(parse, "parse_tree", parsed)
+    assert subclasses(files, key("pkg:Base")) == ()
+    assert read == []
+    assert subclasses(files.write("a.py", b"from pkg import Base\nclass Unread(Base): ...\n"), key("pkg:Base"))
+    assert "a.py" in read
