@@ -6,12 +6,13 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from posixpath import commonprefix
 
 from codemods.schema.errors import InternalError
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.binder import table
 from codemods.source.files import FileSet
-from codemods.source.imports import imports_of
+from codemods.source.imports import Import, imports_of
 from codemods.source.index import PYTHON_SUFFIXES
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
@@ -29,16 +30,17 @@ class BrokenOutput(InternalError):
 def check_output(before: FileSet, after: FileSet) -> list[Hazard]:
     """Hazards (U119) for readers left behind. Raises BrokenOutput where the output itself is wrong."""
     hazards: list[Hazard] = []
-    for change in after.changes_since(before):
-        if not change.path.endswith(PYTHON_SUFFIXES):
-            continue
+    changes = [each for each in after.changes_since(before) if each.path.endswith(PYTHON_SUFFIXES)]
+    gone = [each.path for each in changes if each.after is None]
+    for change in changes:
         if change.after is None:
             continue
         new = _parsed(after, change.path)
-        old = load(before, change.path) if change.before is not None else None
+        earlier = change.path if change.before is not None else _earlier(change.path, gone)
+        old = load(before, earlier) if earlier else None
         _check_names(old, new)
-        _check_imports(after, old, new)
-        if old is not None:
+        _check_imports(before, after, old, new)
+        if change.before is not None:
             hazards.extend(_left_behind(before, after, change.path))
     return hazards
 
@@ -64,18 +66,31 @@ def unresolved(source: Source) -> Counter[str]:
 
 def _unbound(source: Source) -> Iterator[Occurrence]:
     scopes = table(source)
+    lost: dict[tuple[int, str], bool] = {}  # what a name means depends on its scope only, except in a class body
     for occurrence in scopes.occurrences:
-        is_read = occurrence.role is Role.LOAD and occurrence.name not in BUILTINS
-        if not is_read or _is_text(occurrence.node):
+        name, scope = occurrence.name, occurrence.scope
+        if occurrence.role is not Role.LOAD or name in BUILTINS or _is_text(occurrence.node):
             continue
-        is_early = occurrence.scope.kind is ScopeKind.CLASS and scopes.resolve(occurrence) is None
-        if is_unresolved(occurrence.scope, occurrence.name) or (is_early and not scopes.module.has_star_import):
+        key = (id(scope), name)
+        if key not in lost:
+            lost[key] = is_unresolved(scope, name)
+        is_early = scope.kind is ScopeKind.CLASS and scopes.resolve(occurrence) is None
+        if lost[key] or (is_early and not scopes.module.has_star_import):
             yield occurrence
 
 
 def _is_text(node: ast.AST) -> bool:
     """Inside a quoted annotation: text until somebody evaluates it."""
     return isinstance(node, ast.Constant)
+
+
+def _earlier(path: str, gone: list[str]) -> str:
+    """The file that a new one was before: of those that are gone, the one with the most similar path."""
+
+    def likeness(other: str) -> tuple[int, int]:
+        return len(commonprefix([path[::-1], other[::-1]])), len(commonprefix([path, other]))
+
+    return max(gone, key=likeness, default="")
 
 
 def _check_names(old: Source | None, new: Source) -> None:
@@ -86,20 +101,30 @@ def _check_names(old: Source | None, new: Source) -> None:
             raise _broken(new.path, new.text.line_of(place.start), f"nothing binds {name} any more")
 
 
-def _check_imports(after: FileSet, old: Source | None, new: Source) -> None:
-    """Every import of a name from a module of the tree that is new in the file finds that name there."""
-    modules = modules_of(after)
-    known = {(each.module, each.attribute) for each in imports_of(after, old)} if old is not None else set()
+def _check_imports(before: FileSet, after: FileSet, old: Source | None, new: Source) -> None:
+    """Every import of a name from a module of the tree that is new in the file finds that name there.
+
+    A name that no module had before need not be there now: an import that was broken may be pointed elsewhere."""
+    earlier = imports_of(before, old) if old is not None else []
+    known = {(each.module, each.attribute) for each in earlier}
     for found in imports_of(after, new):
-        if not found.attribute or found.attribute == "*" or (found.module, found.attribute) in known:
+        if (found.module, found.attribute) in known or _is_there(after, new.path, found):
             continue
-        path = modules.path_of(found.module, near=new.path)
-        if path is None:
-            continue
-        facts = module_facts(after, path)
-        is_there = found.attribute in facts.bound or bool(facts.stars) or "__getattr__" in facts.bound
-        if not is_there and modules.path_of(f"{found.module}.{found.attribute}", near=new.path) is None:
+        same = [each for each in earlier if each.attribute == found.attribute]
+        if old is None or all(_is_there(before, old.path, each) for each in same):
             raise _broken(new.path, found.statement.lineno, f"{found.module} has no {found.attribute} to import")
+
+
+def _is_there(files: FileSet, near: str, found: Import) -> bool:
+    """Whether the module that an import names has what it asks for. One that is not in the tree is taken to have it."""
+    modules = modules_of(files)
+    path = modules.path_of(found.module, near=near) if found.attribute not in ("", "*") else None
+    if path is None:
+        return True
+    facts = module_facts(files, path)
+    if found.attribute in facts.bound or facts.stars or "__getattr__" in facts.bound:
+        return True
+    return modules.path_of(f"{found.module}.{found.attribute}", near=near) is not None
 
 
 def _left_behind(before: FileSet, after: FileSet, path: str) -> list[Hazard]:
