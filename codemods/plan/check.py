@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from codemods.plan.done import NO_PAST, Past, PastOfPlan, consumed_steps, is_done
 from codemods.plan.expand import Stage, stages_of
+from codemods.plan.places import StepPlaces
 from codemods.plan.stubs import stub_hazards
 from codemods.schema.config import Settings
 from codemods.schema.errors import PlanError, UnmovedError
@@ -18,6 +19,7 @@ from codemods.schema.plan import InlineMethod, Plan, Step
 from codemods.schema.progress import Progress
 from codemods.schema.result import CommitDraft, Finding, PlanResult, StepResult
 from codemods.source.files import FileSet
+from codemods.source.line_map import LineMap
 from codemods.transforms.run import run_stage
 
 
@@ -31,13 +33,14 @@ def run_plan(files: FileSet, plan: Plan, settings: Settings, progress: Progress,
     total = len(plan.step)
     any_refused = False
     past = PastOfPlan(past, files, plan.step)
+    lines = LineMap(files)
     consumed = consumed_steps(files, plan.step, past)
     for number, step in enumerate(plan.step, 1):
         progress.step(number, total, f"{step.do} {step.target}")
         if number - 1 in consumed:
             result, after = _nothing_to_do(step, number), files
         else:
-            result, after = run_step(files, step, number, settings.accept, past, depends_on_refused=any_refused)
+            result, after = run_step(files, step, number, settings.accept, past, lines, depends_on_refused=any_refused)
         results.append(result)
         any_refused = any_refused or bool(result.refusals)
         files = after
@@ -68,21 +71,24 @@ def run_step(
     number: int,
     accept: Mapping[str, str],
     past: Past = NO_PAST,
+    lines: LineMap | None = None,
     *,
     depends_on_refused: bool = False,
 ) -> tuple[StepResult, FileSet]:
-    """One step: its result, and the tree after it (the tree before it when it is refused)."""
+    """One step: its result, and the tree after it (the tree before it when it is refused). lines: from the tree of a
+    step back to the user's; without, `files` are the user's."""
     settled = {**accept, **step.accept}
     commits: list[CommitDraft] = []
     hazards: list[Hazard] = []
     findings: list[Finding] = []
     refusals: list[Refusal] = []
     at = files
+    places = StepPlaces(lines or LineMap(files), number, step.target)
     try:
         if is_done(files, step, past):
             return _nothing_to_do(step, number), files
         for stage in stages_of(files, step):
-            done = run_stage(at, list(stage.parts), settled)
+            done = run_stage(at, list(stage.parts), settled, places)
             hazards.extend(done.hazards)
             findings.extend(done.findings)
             refusals.extend(done.refusals)
@@ -92,9 +98,9 @@ def run_step(
             if draft is not None:
                 commits.append(draft)
             at = done.files
-        hazards.extend(stub_hazards(files, at, step))
+        hazards.extend(places.told(at, each) for each in stub_hazards(files, at, step))
     except PlanError as error:
-        refusals.append(_never_there(_refusal(error), step))
+        refusals.append(places.told(at, _never_there(_refusal(error), step)))
     if depends_on_refused:
         refusals = [_may_come_from_above(refusal) for refusal in refusals]
     result = StepResult(

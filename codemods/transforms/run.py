@@ -4,8 +4,8 @@ Which stages a step has is plan/expand.py's; what is wrong with an output is sel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -14,6 +14,8 @@ from codemods.schema.result import Finding
 from codemods.source.files import FileSet
 from codemods.transforms.selfcheck import check_output
 from codemods.transforms.transform import Transform
+
+Told = TypeVar("Told", Hazard, Refusal, Finding)
 
 
 class Done(Struct, frozen=True, kw_only=True, eq=False):
@@ -25,20 +27,34 @@ class Done(Struct, frozen=True, kw_only=True, eq=False):
     findings: tuple[Finding, ...]
 
 
-def run_stage(files: FileSet, parts: list[tuple[Transform, Any]], accept: Mapping[str, str]) -> Done:
+class Places(Protocol):
+    """Where the lines of a tree stand for the reader of a report."""
+
+    def told(self, files: FileSet, found: Told) -> Told:
+        """The same with a place that the reader has. files: the tree that it was found in."""
+
+
+def run_stage(
+    files: FileSet, parts: list[tuple[Transform, Any]], accept: Mapping[str, str], places: Places | None = None
+) -> Done:
     """Every transform of the stage on the files the one before left. accept: codes that are settled, with reasons."""
     hazards: list[Hazard] = []
     findings: list[Finding] = []
     before = files
+
+    def told(found: Iterable[Told]) -> list[Told]:
+        return [places.told(files, each) if places is not None else each for each in found]
+
     for transform, args in parts:
         planned = transform.plan(files, args)
-        hazards.extend(planned.hazards)
-        findings.extend(planned.findings)
-        refusals = [*planned.refusals, *unsettled(planned.hazards, accept)]
+        own = told(planned.hazards)
+        hazards.extend(own)
+        findings.extend(told(planned.findings))
+        refusals = [*told(planned.refusals), *unsettled(own, accept)]
         if refusals or planned.files is None:
             return Done(files=None, hazards=_unique(hazards), refusals=tuple(refusals), findings=tuple(findings))
         files = planned.files
-    left = check_output(before, files)
+    left = told(check_output(before, files))
     hazards.extend(left)
     refusals = unsettled(left, accept)
     return Done(
