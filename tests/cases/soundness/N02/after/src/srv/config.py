@@ -1,0 +1,1 @@
+settings = {"timeout": 10}

@@ -1,0 +1,1 @@
+FOREVER = None

@@ -1,0 +1,7 @@
+import logging
+
+logger = logging.getLogger(__name__)
+
+
+def warm(n):
+    logger.info("warming up %d", n)

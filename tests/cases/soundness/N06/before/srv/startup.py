@@ -1,0 +1,5 @@
+from srv.logs import log
+
+
+def hello():
+    log.info("hello")

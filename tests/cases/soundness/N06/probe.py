@@ -1,0 +1,5 @@
+import logging
+import sys
+logging.basicConfig(stream=sys.stdout, format="%(name)s %(message)s", level=logging.INFO)
+from srv.runner import start
+start()

@@ -1,0 +1,5 @@
+_seen = set()
+
+
+def remember(key):
+    _seen.add(key)

@@ -1,0 +1,13 @@
+_seen = set()
+
+
+def remember(key):
+    _seen.add(key)
+
+
+def add(key):
+    remember(key)
+
+
+def count():
+    return len(_seen)

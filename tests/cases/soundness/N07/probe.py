@@ -1,0 +1,4 @@
+from srv.session import add, count
+add("a")
+add("b")
+print(count())

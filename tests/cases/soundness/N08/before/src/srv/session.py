@@ -1,0 +1,17 @@
+_seen = set()
+
+
+def remember(key):
+    _seen.add(key)
+
+
+def count():
+    return len(_seen)
+
+
+def add(key):
+    remember(key)
+
+
+def size():
+    return count()

@@ -1,0 +1,4 @@
+from srv.session import add, size
+add("a")
+add("b")
+print(size())

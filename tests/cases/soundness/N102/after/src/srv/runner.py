@@ -1,0 +1,3 @@
+def label(n):
+    layers = n * 2
+    return "{depth} layers".format(**locals())

@@ -1,0 +1,3 @@
+def label(n):
+    depth = n * 2
+    return "{depth} layers".format(**locals())

@@ -1,0 +1,5 @@
+from srv.runner import tag
+
+
+def name_of(n):
+    return tag(n)

@@ -1,0 +1,5 @@
+try:
+    from srv.runner import run
+    print(run(3))
+except ImportError:
+    print("cycle")

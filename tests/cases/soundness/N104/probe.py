@@ -1,0 +1,2 @@
+from srv.runner import where
+print(where("a/b.py"))

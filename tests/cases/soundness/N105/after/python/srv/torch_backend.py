@@ -1,0 +1,3 @@
+from srv.registry import NAMES
+
+NAMES.append("torch")

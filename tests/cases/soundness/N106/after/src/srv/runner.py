@@ -1,0 +1,6 @@
+from srv.toml_format import load
+from srv.json_format import load
+
+
+def run():
+    return load()

@@ -1,0 +1,5 @@
+from srv import shapes
+
+
+def cells(n):
+    return shapes.area(n, n)

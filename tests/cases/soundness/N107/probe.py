@@ -1,0 +1,2 @@
+from srv.runner import cells
+print(cells(7))

@@ -1,0 +1,2 @@
+def tag(n):
+    return f"<{n}>"

@@ -1,0 +1,6 @@
+def tag(n):
+    return f"<{n}>"
+
+
+def double(n):
+    return n * 2

@@ -1,0 +1,4 @@
+from srv.registry import NAMES
+
+NAMES.append("flash")
+NAMES.append("torch")

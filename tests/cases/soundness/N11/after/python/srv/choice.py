@@ -1,0 +1,2 @@
+def best(names):
+    return names[0] if names else None

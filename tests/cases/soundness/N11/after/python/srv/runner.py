@@ -1,0 +1,6 @@
+from srv.registry import NAMES
+from srv.choice import best
+
+
+def pick():
+    return best(NAMES)

@@ -1,0 +1,6 @@
+from srv.backends import best
+from srv.registry import NAMES
+
+
+def pick():
+    return best(NAMES)

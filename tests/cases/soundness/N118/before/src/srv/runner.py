@@ -1,0 +1,4 @@
+def run(ready, full):
+    if ready and full:
+        return "run"
+    return "wait"

@@ -1,0 +1,4 @@
+def admit(load, limit):
+    if load < limit:
+        return "admit"
+    return "reject"

@@ -1,0 +1,5 @@
+from srv.choice import best
+
+
+def pick(names):
+    return best(names)

@@ -1,0 +1,2 @@
+def shorten(text):
+    return text[:3]

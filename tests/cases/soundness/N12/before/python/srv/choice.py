@@ -1,0 +1,2 @@
+def best(names):
+    return sorted(names)[0]

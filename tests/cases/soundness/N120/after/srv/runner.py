@@ -1,0 +1,2 @@
+def busy(waiting):
+    return waiting

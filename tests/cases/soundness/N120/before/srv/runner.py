@@ -1,0 +1,4 @@
+def busy(waiting):
+    if waiting:
+        return True
+    return False

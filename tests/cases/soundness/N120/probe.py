@@ -1,0 +1,2 @@
+from srv.runner import busy
+print(busy([1, 2]))

@@ -1,0 +1,3 @@
+def run(n):
+    size = max(n, 1),
+    return size

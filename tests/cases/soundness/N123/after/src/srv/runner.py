@@ -1,0 +1,5 @@
+NAMES = [
+    "flash",
+    "torch"
+    "triton",
+]

@@ -1,0 +1,2 @@
+from srv.runner import NAMES
+print(len(NAMES))

@@ -1,0 +1,2 @@
+def loaded(model):
+    return model is (not None)

@@ -1,0 +1,2 @@
+from srv.runner import sign, share
+print(sign(), share(10, 3, 2))

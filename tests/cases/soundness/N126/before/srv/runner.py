@@ -1,0 +1,2 @@
+def inside(low, n, high):
+    return low < n < high

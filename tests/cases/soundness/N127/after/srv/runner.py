@@ -1,0 +1,5 @@
+def share(a, b, c):
+    total = a * b + c
+    return (
+        total
+    )

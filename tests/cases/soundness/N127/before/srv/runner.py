@@ -1,0 +1,3 @@
+def share(a, b, c):
+    total = (a * b) + c
+    return (total)

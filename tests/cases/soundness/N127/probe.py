@@ -1,0 +1,2 @@
+from srv.runner import share
+print(share(10, 3, 2))

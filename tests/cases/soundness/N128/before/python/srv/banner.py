@@ -1,0 +1,3 @@
+BANNER = """
+server  
+"""

@@ -1,0 +1,2 @@
+from srv.banner import BANNER
+print(repr(BANNER))

@@ -1,0 +1,6 @@
+def run(eager):
+    out = []
+    if eager:
+        out.append("eager")
+        out.append("run")
+    return out

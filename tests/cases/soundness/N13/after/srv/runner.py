@@ -1,0 +1,7 @@
+from srv.limits import clip
+
+
+class Runner:
+    def batch(self, n):
+        clip = clip(n)
+        return clip

@@ -1,0 +1,1 @@
+SHARE = "\\node\new"

@@ -1,0 +1,1 @@
+SHARE = r"\\node\new"

@@ -1,0 +1,2 @@
+from srv.paths import SHARE
+print(repr(SHARE))

@@ -1,0 +1,4 @@
+QUOTE = "it's"
+HEX = 0xFF
+RATE = 1e-3
+DIGITS = 100_000

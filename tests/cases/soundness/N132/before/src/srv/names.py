@@ -1,0 +1,4 @@
+QUOTE = 'it\'s'
+HEX = 0XFF
+RATE = 1E-3
+DIGITS = 100000

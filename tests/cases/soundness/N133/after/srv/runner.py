@@ -1,0 +1,2 @@
+def label(depth):
+    return f"{depth = }"

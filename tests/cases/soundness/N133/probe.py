@@ -1,0 +1,2 @@
+from srv.runner import label
+print(label(3))

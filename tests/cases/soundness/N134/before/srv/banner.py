@@ -1,0 +1,6 @@
+BANNER = """one
+two"""
+
+
+def size():
+    return len(BANNER)

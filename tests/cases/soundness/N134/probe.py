@@ -1,0 +1,2 @@
+from srv.banner import BANNER, size
+print(repr(BANNER), size())

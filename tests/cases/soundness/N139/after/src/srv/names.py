@@ -1,0 +1,15 @@
+import ast
+
+
+class Names(ast.NodeVisitor):
+    def __init__(self):
+        self.found = []
+
+    def visit_Name(self, node):
+        self.found.append(node.id)
+
+
+def names(text):
+    visitor = Names()
+    visitor.visit(ast.parse(text))
+    return visitor.found

@@ -1,0 +1,2 @@
+from srv.names import names
+print(names("a.b + c"))

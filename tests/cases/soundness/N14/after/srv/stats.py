@@ -1,0 +1,6 @@
+def max(values):
+    return sum(values)
+
+
+def longest(lengths):
+    return max(lengths)

@@ -1,0 +1,6 @@
+def longest(lengths):
+    return max(lengths)
+
+
+def run(lengths):
+    return longest(lengths)

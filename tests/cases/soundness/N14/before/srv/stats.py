@@ -1,0 +1,2 @@
+def max(values):
+    return sum(values)

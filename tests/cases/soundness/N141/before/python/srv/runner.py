@@ -1,0 +1,3 @@
+def run(n):
+    scale = 2
+    return n + 1

@@ -1,0 +1,13 @@
+class Backend:
+    known = []
+
+    def __init_subclass__(cls):
+        Backend.known.append(cls.__name__)
+
+
+class Torch(Backend):
+    pass
+
+
+def names():
+    return Backend.known

@@ -1,0 +1,2 @@
+from srv.pool import Pool, empty
+print(empty(Pool()))

@@ -1,0 +1,7 @@
+import asyncio
+import warnings
+warnings.simplefilter("ignore")
+from srv.runner import Runner
+runner = Runner()
+asyncio.run(runner.run())
+print(runner.out)

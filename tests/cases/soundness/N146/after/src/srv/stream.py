@@ -1,0 +1,9 @@
+class Stream:
+    def tokens(self, ids):
+        yield "start"
+        yield from self._body(ids)
+        yield "end"
+
+    def _body(self, ids):
+        for each in ids:
+            yield each

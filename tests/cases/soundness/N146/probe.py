@@ -1,0 +1,2 @@
+from srv.stream import Stream
+print(list(Stream().tokens([1, 2])))

@@ -1,0 +1,4 @@
+from srv.stream import first
+trace = []
+first(trace)
+print(trace)

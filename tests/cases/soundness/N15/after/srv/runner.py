@@ -1,0 +1,5 @@
+from srv.stats import longest
+
+
+def run(lengths):
+    return longest(lengths)

@@ -1,0 +1,5 @@
+def total(values):
+    max = 0
+    for value in values:
+        max += value
+    return max

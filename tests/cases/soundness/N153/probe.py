@@ -1,0 +1,4 @@
+from srv.pool import Pool
+pool = Pool()
+pool.used += 3
+print(pool.free)

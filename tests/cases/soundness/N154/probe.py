@@ -1,0 +1,4 @@
+from srv.pool import Pool
+pool = Pool()
+pool.table.append(1)
+print(pool.table)

@@ -1,0 +1,6 @@
+class Runner:
+    def __init__(self):
+        self.graph = object()
+
+    def drop(self):
+        del self.graph

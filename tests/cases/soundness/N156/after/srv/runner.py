@@ -1,0 +1,3 @@
+def extend(steps, more):
+    steps += more
+    return steps

@@ -1,0 +1,4 @@
+from srv.runner import extend
+given = [1]
+extend(given, [2])
+print(given)

@@ -1,0 +1,4 @@
+from srv.pool import Pool
+pool = Pool()
+pool.admit(False)
+print(pool.used)

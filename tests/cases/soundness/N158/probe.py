@@ -1,0 +1,2 @@
+from srv.request import make
+print(make([1, 2]))

@@ -1,0 +1,5 @@
+from srv.runner import Runner
+
+
+class Draft(Runner):
+    PAGE = 1

@@ -1,0 +1,2 @@
+def sum(values):
+    return len(values)

@@ -1,0 +1,1 @@
+from srv.compat import *

@@ -1,0 +1,5 @@
+def run():
+    waiting = []
+    running = []
+    waiting.append(1)
+    return running

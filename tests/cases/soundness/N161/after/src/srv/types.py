@@ -1,0 +1,3 @@
+class Step:
+    def __init__(self, n):
+        self.n = n

@@ -1,0 +1,8 @@
+import json
+from pathlib import Path
+
+from srv.scales import scale
+
+
+def run(n):
+    return scale(n)

@@ -1,0 +1,5 @@
+from srv.backends.limits import clip
+
+
+def run(n):
+    return clip(n)

@@ -1,0 +1,5 @@
+class Runner:
+    def run(self, n):
+        steps = n * 2
+        steps += 1
+        return steps

@@ -1,0 +1,5 @@
+from srv.limits import clip, сlip
+
+
+def run(n):
+    return сlip(n)

@@ -1,0 +1,5 @@
+from .core.clips import clip
+
+
+def run(n):
+    return clip(n)

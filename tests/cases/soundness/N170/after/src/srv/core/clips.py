@@ -1,0 +1,4 @@
+def clip(n):
+    from ..limits import MAX
+
+    return min(n, MAX)

@@ -1,0 +1,2 @@
+def pick(size):
+    return size or 8

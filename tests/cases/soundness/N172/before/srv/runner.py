@@ -1,0 +1,2 @@
+def pick(size):
+    return 8 if size is None else size

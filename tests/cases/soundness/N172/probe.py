@@ -1,0 +1,2 @@
+from srv.runner import pick
+print(pick(0))

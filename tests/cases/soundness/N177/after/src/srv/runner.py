@@ -1,0 +1,5 @@
+from srv.maths import double
+
+
+def run(n):
+    return double(n)

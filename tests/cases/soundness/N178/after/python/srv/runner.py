@@ -1,0 +1,10 @@
+from srv.planner import Planner
+
+
+class Runner:
+    def __init__(self, size):
+        self.size = size
+        self.planner = Planner(size=self.size)
+
+    def plan(self, n):
+        return self.planner.plan(n)

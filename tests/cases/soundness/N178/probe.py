@@ -1,0 +1,2 @@
+from srv.draft import Draft
+print(Draft().plan(2))

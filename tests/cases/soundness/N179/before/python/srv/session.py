@@ -1,0 +1,2 @@
+def demote(runner):
+    setattr(runner, "rank", 0)

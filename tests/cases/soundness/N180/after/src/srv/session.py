@@ -1,0 +1,9 @@
+from srv.sampling import SampleOptions, sample
+
+
+def serve(prompt, n):
+    return sample(prompt, SampleOptions(count=n, stop="!"))
+
+
+def again(prompt):
+    return sample(prompt, 1, "?")

@@ -1,0 +1,2 @@
+def sample(prompt, count, stop):
+    return prompt * count + stop

@@ -1,0 +1,10 @@
+class Runner:
+    def __init__(self):
+        self.out = []
+
+    def run(self, steps):
+        for step in steps:
+            if not step:
+                continue
+            self.out.append(step)
+            self.last = step

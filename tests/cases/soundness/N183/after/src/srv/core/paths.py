@@ -1,0 +1,5 @@
+from pathlib import Path
+
+
+def folder():
+    return Path(__file__).parent.name

@@ -1,0 +1,5 @@
+from srv.core.paths import folder
+
+
+def run():
+    return folder()

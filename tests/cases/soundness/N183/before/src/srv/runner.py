@@ -1,0 +1,9 @@
+from pathlib import Path
+
+
+def folder():
+    return Path(__file__).parent.name
+
+
+def run():
+    return folder()

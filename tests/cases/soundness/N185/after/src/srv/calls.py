@@ -1,0 +1,2 @@
+def call(event):
+    return globals()["on_" + event]()

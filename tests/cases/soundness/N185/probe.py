@@ -1,0 +1,5 @@
+from srv.runner import run
+try:
+    print(run("stop"))
+except KeyError as error:
+    print(error)

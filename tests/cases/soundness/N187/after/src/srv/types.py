@@ -1,0 +1,3 @@
+class Request:
+    def __init__(self, n):
+        self.n = n

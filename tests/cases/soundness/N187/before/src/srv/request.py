@@ -1,0 +1,7 @@
+class Request:
+    def __init__(self, n):
+        self.n = n
+
+
+def noop():
+    return None

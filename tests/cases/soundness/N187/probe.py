@@ -1,0 +1,2 @@
+from srv.store import dump
+print(dump(3))

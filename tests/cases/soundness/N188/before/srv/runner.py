@@ -1,0 +1,5 @@
+def load(table, key):
+    try:
+        return table[key]
+    except LookupError:
+        return None

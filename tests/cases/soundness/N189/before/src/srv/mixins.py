@@ -1,0 +1,7 @@
+class Logs:
+    def adjust(self, n):
+        return f"log {n}"
+
+
+class Sizes:
+    unit = 1

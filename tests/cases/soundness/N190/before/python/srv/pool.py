@@ -1,0 +1,5 @@
+class Pool:
+    known = []
+
+    def add(self, name):
+        self.known.append(name)

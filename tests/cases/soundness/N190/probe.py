@@ -1,0 +1,3 @@
+from srv.pool import Pool
+Pool().add("a")
+print(len(Pool().known))

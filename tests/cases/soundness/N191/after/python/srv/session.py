@@ -1,0 +1,5 @@
+from srv.request import Request
+
+
+def size(request: Request) -> int:
+    return request.size() if isinstance(request, Request) else 0

@@ -1,0 +1,14 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Request:
+    tokens: int
+    slot: int = 0
+
+    def size(self):
+        return self.tokens + self.slot
+
+
+def make(n):
+    return Request(tokens=n, slot=1)

@@ -1,0 +1,3 @@
+def free_slots(*, size, used):
+    free = size - used
+    return max(free, 0)

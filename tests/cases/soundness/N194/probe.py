@@ -1,0 +1,3 @@
+import asyncio
+from srv.runner import Runner
+print(asyncio.run(Runner("m").load(2)))

@@ -1,0 +1,3 @@
+def split_pages(page, *, tokens):
+    pages, rest = divmod(tokens, page)
+    return pages, rest

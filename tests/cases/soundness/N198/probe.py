@@ -1,0 +1,2 @@
+from srv.session import serve
+print(serve())

@@ -1,0 +1,3 @@
+def run(n):
+    size = n * 2
+    return size

@@ -1,0 +1,5 @@
+from srv.runner import MAX_BATCH
+
+
+def room(used):
+    return MAX_BATCH - used

@@ -1,0 +1,5 @@
+MAX = 8
+
+
+def clip(n):
+    return min(n, MAX)

@@ -1,0 +1,5 @@
+from srv.runner import MAX
+
+
+def room(used):
+    return MAX - used

@@ -1,0 +1,3 @@
+class Planner:
+    def __init__(self, size):
+        self.size = size

@@ -1,0 +1,10 @@
+from srv.planner import Planner
+
+
+class Runner:
+    def __init__(self, size):
+        self.planner = Planner(size)
+
+    def plan(self, n):
+        steps = n * self.planner.size
+        return steps + 1

@@ -1,0 +1,7 @@
+_step = 0
+
+
+def advance():
+    global _step
+    _step += 1
+    return _step

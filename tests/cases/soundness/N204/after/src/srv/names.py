@@ -1,0 +1,2 @@
+def make_name(n):
+    return f"name {n}"

@@ -1,0 +1,2 @@
+def mk(n):
+    return f"name {n}"

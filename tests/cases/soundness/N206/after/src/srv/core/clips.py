@@ -1,0 +1,5 @@
+from srv.limits import MAX
+
+
+def clip(n):
+    return min(n, MAX)

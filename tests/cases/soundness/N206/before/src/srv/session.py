@@ -1,0 +1,5 @@
+from srv.clips import clip
+
+
+def serve(n):
+    return clip(n)

@@ -1,0 +1,5 @@
+from .limits import MAX
+
+
+def clip(n):
+    return min(n, MAX)

@@ -1,0 +1,5 @@
+from srv.core.clips import clip
+
+
+def serve(n):
+    return clip(n)

@@ -1,0 +1,6 @@
+PAGE = 16
+
+
+class Runner:
+    def pages(self, tokens):
+        return tokens // PAGE

@@ -1,0 +1,5 @@
+from srv.runner import PAGE
+
+
+def pages(tokens):
+    return tokens // PAGE

@@ -1,0 +1,5 @@
+from srv.runner import Runner
+
+
+def pages(tokens):
+    return tokens // Runner.PAGE

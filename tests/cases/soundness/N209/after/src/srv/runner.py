@@ -1,0 +1,3 @@
+class Runner:
+    def run(self, n):
+        return n + 1

@@ -1,0 +1,6 @@
+_step = 0
+
+
+def advance():
+    global _step
+    _step += 1

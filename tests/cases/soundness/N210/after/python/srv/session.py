@@ -1,0 +1,5 @@
+from srv.chunks import chunks
+
+
+def serve(text):
+    return list(chunks(text))

@@ -1,0 +1,5 @@
+from srv.runner import chunks
+
+
+def serve(text):
+    return list(chunks(text))

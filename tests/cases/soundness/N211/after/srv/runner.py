@@ -1,0 +1,17 @@
+class Runner:
+    def __init__(self):
+        self.trace = []
+
+    def __enter__(self):
+        self.trace.append("lock")
+
+    def __exit__(self, *error):
+        self.trace.append("unlock")
+
+    def step(self):
+        with self:
+            self._run()
+
+    def _run(self):
+        self.trace.append("run")
+        self.trace.append("report")

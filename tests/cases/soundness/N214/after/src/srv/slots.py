@@ -1,0 +1,2 @@
+def free_slots(*, slots):
+    return slots - 1

@@ -1,0 +1,2 @@
+from srv.runner import Runner, run
+print(Runner().call("stop"), run())

@@ -1,0 +1,6 @@
+def run(n):
+    return walk(n=n) + 1
+
+
+def walk(n):
+    return n * 2

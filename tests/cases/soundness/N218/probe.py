@@ -1,0 +1,2 @@
+from srv.request import grow
+print(grow(3))

@@ -1,0 +1,5 @@
+from srv.clips import clip
+
+
+def run(n):
+    return clip(n)

@@ -1,0 +1,5 @@
+from srv.limits import MAX
+
+
+def room(n):
+    return MAX - n

@@ -1,0 +1,5 @@
+from srv.quotas import MAX
+
+
+def room(n):
+    return MAX - n

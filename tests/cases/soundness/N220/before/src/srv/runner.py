@@ -1,0 +1,9 @@
+from srv.limits import MAX
+
+
+def clip(n):
+    return min(n, MAX)
+
+
+def run(n):
+    return clip(n)

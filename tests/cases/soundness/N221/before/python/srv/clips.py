@@ -1,0 +1,5 @@
+from srv import limits
+
+
+def room(n):
+    return limits.MAX - n

@@ -1,0 +1,4 @@
+def run(n):
+    if n == 0:
+        return "idle"
+    return f"run {n}"

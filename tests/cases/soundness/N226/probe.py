@@ -1,0 +1,2 @@
+from srv.scratch import run
+print(run())

@@ -1,0 +1,6 @@
+def clip_batch(n):
+    return min(n, 8)
+
+
+def run(n):
+    return eval("clip(n) + 1")

@@ -1,0 +1,8 @@
+from operator import attrgetter
+
+from srv.runner import Runner
+
+
+def ordered(loads):
+    runners = sorted((Runner(n) for n in loads), key=attrgetter("load"))
+    return [runner.num_running for runner in runners]

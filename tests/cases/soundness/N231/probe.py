@@ -1,0 +1,2 @@
+from srv.request import label
+print(label(3))

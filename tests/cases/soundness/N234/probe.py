@@ -1,0 +1,5 @@
+from srv.stage import Stage, parse
+try:
+    print(parse("RUN").value)
+except KeyError as error:
+    print(error)

@@ -1,0 +1,6 @@
+from srv.actions import action
+
+
+@action
+def halt():
+    return "off"

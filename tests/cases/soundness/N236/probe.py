@@ -1,0 +1,2 @@
+from srv.ids import FIRST, SECOND
+print(FIRST, SECOND)

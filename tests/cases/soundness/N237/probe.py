@@ -1,0 +1,2 @@
+from srv.pool import Pool
+print(Pool().drain())

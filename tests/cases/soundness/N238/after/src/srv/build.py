@@ -1,0 +1,2 @@
+def build(model, draft):
+    return f"{model}:{draft}"

@@ -1,0 +1,3 @@
+class Runner:
+    def size(self, a, b):
+        return 2 * (a + b)

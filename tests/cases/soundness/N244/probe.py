@@ -1,0 +1,2 @@
+from srv.limits import MAX, MIN
+print(MAX, MIN)

@@ -1,0 +1,2 @@
+SOFT = MAX - 1
+MAX = 8

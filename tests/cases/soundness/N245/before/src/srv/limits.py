@@ -1,0 +1,2 @@
+MAX = 8
+SOFT = MAX - 1

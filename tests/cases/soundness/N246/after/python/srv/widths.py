@@ -1,0 +1,2 @@
+def width(*, size):
+    return size * 2

@@ -1,0 +1,6 @@
+from typing import NamedTuple
+
+
+class Args(NamedTuple):
+    host: str
+    port: int

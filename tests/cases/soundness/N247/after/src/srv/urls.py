@@ -1,0 +1,2 @@
+def url(path, *, host, port):
+    return f"{host}:{port}/{path}"

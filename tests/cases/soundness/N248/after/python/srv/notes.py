@@ -1,0 +1,3 @@
+def note(text, *, log):
+    log.append(text.upper())
+    log.append("--")

@@ -1,0 +1,3 @@
+def reset(text, *, log):
+    log = []
+    log.append(text)

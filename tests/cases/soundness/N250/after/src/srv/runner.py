@@ -1,0 +1,14 @@
+from types import SimpleNamespace
+
+
+class Runner:
+    def __init__(self, host, draft_host):
+        self.args = SimpleNamespace(host=host)
+        self.draft_args = SimpleNamespace(host=draft_host)
+
+    def url(self):
+        return url(host=self.draft_args.host)
+
+
+def url(*, host):
+    return f"{host}/v1"

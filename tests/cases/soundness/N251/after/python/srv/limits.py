@@ -1,0 +1,2 @@
+def clip(n, cap=8):
+    return min(n, cap)

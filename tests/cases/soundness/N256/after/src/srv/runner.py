@@ -1,0 +1,12 @@
+class Runner:
+    def __init__(self):
+        self.out = []
+
+    def setup(self, eager):
+        if eager:
+            self.out.append("eager")
+        self._load()
+
+    def _load(self):
+        self.out.append("warm")
+        self.out.append("load")

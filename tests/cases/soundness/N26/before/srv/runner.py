@@ -1,0 +1,6 @@
+# Runs.
+def run(steps):
+    total = 0  # sum
+    for step in range(steps):
+        total += step
+    return total

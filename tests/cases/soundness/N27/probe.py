@@ -1,0 +1,2 @@
+from srv.units import MICRO
+print(len(MICRO))

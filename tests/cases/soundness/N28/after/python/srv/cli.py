@@ -1,0 +1,5 @@
+"""Start the server."""
+
+
+def usage():
+    return "usage: " + __doc__

@@ -1,0 +1,5 @@
+"""Starts the server."""
+
+
+def usage():
+    return "usage: " + __doc__

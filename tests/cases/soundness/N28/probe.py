@@ -1,0 +1,2 @@
+from srv.cli import usage
+print(usage())

@@ -1,0 +1,2 @@
+def num_pages(spare, *, tokens, page):
+    return -(-tokens // page) + spare

@@ -1,0 +1,2 @@
+def open_session(runner):
+    return "open" if runner.free_slots() else "full"

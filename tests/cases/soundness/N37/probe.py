@@ -1,0 +1,2 @@
+from srv.session import Session
+print(Session("a").merge(Session("b")))

@@ -1,0 +1,5 @@
+from srv.chunks import chunk
+
+
+def run(items):
+    return len(chunk(items))

@@ -1,0 +1,5 @@
+FLOOR = 1
+
+
+def clip(n):
+    return min(n, 4)

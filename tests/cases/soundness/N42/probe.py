@@ -1,0 +1,2 @@
+from srv.runner import Draft
+print(type(Draft.build(3)).__name__)

@@ -1,0 +1,4 @@
+from srv.runner import Runner
+runner = Runner(1, 4)
+runner.rebalance()
+print(runner.label())

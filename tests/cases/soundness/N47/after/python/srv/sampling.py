@@ -1,0 +1,11 @@
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    count: int
+    stop: str
+
+
+def sample(prompt, options):
+    return prompt * options.count + options.stop

@@ -1,0 +1,5 @@
+from srv.sampling import sample
+
+
+def serve(prompt, n):
+    return sample(prompt, n, "!")

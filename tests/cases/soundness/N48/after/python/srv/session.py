@@ -1,0 +1,5 @@
+from srv.sampling import SampleOptions, sample
+
+
+def serve(prompt):
+    return sample(prompt, SampleOptions(stop="!"))

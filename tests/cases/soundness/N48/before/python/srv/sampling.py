@@ -1,0 +1,2 @@
+def sample(prompt, count=2, stop="."):
+    return prompt * count + stop

@@ -1,0 +1,6 @@
+from typing import NamedTuple
+
+
+class Args(NamedTuple):
+    page_size: int
+    eos: int

@@ -1,0 +1,7 @@
+class Runner:
+    def __init__(self, args):
+        self.args = args
+        self.page_size = args.page_size
+
+    def pages(self, tokens):
+        return tokens // self.page_size

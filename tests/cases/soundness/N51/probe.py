@@ -1,0 +1,2 @@
+from srv.session import open_session
+print(open_session())

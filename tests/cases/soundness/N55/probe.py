@@ -1,0 +1,4 @@
+from srv.runner import Runner
+runner = Runner(0)
+runner.setup()
+print(runner.pages)

@@ -1,0 +1,4 @@
+def run(sizes):
+    low = min(sizes)
+    high = max(sizes)
+    return f"{low}..{high}"

@@ -1,0 +1,10 @@
+class Cache:
+    def __init__(self):
+        self.known = {"a": None}
+
+    def get(self, key, level):
+        if level == 0:
+            return "off"
+        if key in self.known:
+            return self.known[key]
+        return "computed"

@@ -1,0 +1,2 @@
+from srv.cache import Cache
+print(Cache().get("a", 1), Cache().get("b", 1), Cache().get("a", 0))

@@ -1,0 +1,2 @@
+def slots(used, *, size):
+    return size - used

@@ -1,0 +1,2 @@
+def slots(used, spare=0, *, size):
+    return size - used + spare

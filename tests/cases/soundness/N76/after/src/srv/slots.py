@@ -1,0 +1,2 @@
+def slots(used, spare=2, *, size):
+    return size - used + spare

@@ -1,0 +1,3 @@
+def note(text, seen):
+    seen.append(text)
+    return seen

@@ -1,0 +1,2 @@
+from srv.runner import Runner
+print(Runner(5).node(), Runner(5).label())

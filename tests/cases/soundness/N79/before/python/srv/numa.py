@@ -1,0 +1,2 @@
+def node_of(gpu):
+    return gpu // 4

@@ -1,0 +1,5 @@
+from srv import cpu
+
+
+def place(gpu):
+    return cpu.node_of(gpu)

@@ -1,0 +1,2 @@
+from srv.runner import place
+print(place(7))

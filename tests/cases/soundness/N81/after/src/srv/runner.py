@@ -1,0 +1,3 @@
+class Runner:
+    def warm_up(self, n):
+        return n * 2

@@ -1,0 +1,3 @@
+class Runner:
+    def warm(self, n):
+        return n * 2

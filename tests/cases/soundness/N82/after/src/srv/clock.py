@@ -1,0 +1,6 @@
+def measure():
+    return 1
+
+
+def total():
+    return measure() + measure()

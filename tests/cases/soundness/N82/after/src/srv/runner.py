@@ -1,0 +1,5 @@
+from srv.clock import total
+
+
+def run():
+    return total()

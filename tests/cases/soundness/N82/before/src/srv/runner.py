@@ -1,0 +1,6 @@
+def measure():
+    return 1
+
+
+def run():
+    return measure() + measure()

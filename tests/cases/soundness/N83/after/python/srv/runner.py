@@ -1,0 +1,12 @@
+from srv.build import build
+
+
+class Runner:
+    def __init__(self, model):
+        self.model = model
+
+    def start(self):
+        return build(self.model, 1)
+
+    def reload(self, depth):
+        return build(self.model, depth) + "!"

@@ -1,0 +1,11 @@
+from srv.build import build
+
+
+class Runner:
+    builds = 0
+
+    def __init__(self, model):
+        self.model = model
+
+    def start(self):
+        return build(self.model, 1)

@@ -1,0 +1,4 @@
+from srv.runner import Runner
+runner = Runner("m")
+runner.start()
+print(runner.builds)

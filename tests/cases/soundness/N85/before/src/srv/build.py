@@ -1,0 +1,2 @@
+def build(model, depth=1):
+    return f"{model}:{depth}"

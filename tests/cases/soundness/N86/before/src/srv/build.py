@@ -1,0 +1,2 @@
+def build(model, depth):
+    return f"{model}:{depth}"

@@ -1,0 +1,6 @@
+def run(steps):
+    n = 0
+    total = 100
+    for step in steps:
+        total += step
+    return total - total

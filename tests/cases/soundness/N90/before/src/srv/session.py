@@ -1,0 +1,5 @@
+from srv.runner import run
+
+
+def serve():
+    return run(n=3, eager=True)

@@ -1,0 +1,5 @@
+from srv.session import serve
+try:
+    print(serve())
+except TypeError as error:
+    print(error)

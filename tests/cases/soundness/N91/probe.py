@@ -1,0 +1,2 @@
+from srv.request import encode, make
+print(encode(make(3)))

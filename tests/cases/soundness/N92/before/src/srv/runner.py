@@ -1,0 +1,5 @@
+def run(steps):
+    n = 0
+    for step in steps:
+        n += step
+    return f"{n} tokens"

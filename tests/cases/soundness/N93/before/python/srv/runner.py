@@ -1,0 +1,6 @@
+class Runner:
+    def run(self):
+        return self._width() + 1
+
+    def _width(self):
+        return 4

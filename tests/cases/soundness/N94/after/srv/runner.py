@@ -1,0 +1,2 @@
+def run_steps(n):
+    return n + 1

@@ -1,0 +1,2 @@
+def do_run(n):
+    return n + 1

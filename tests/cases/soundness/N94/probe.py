@@ -1,0 +1,3 @@
+from srv.session import serve
+from srv.tools import twice
+print(serve(2), twice(2))

@@ -1,0 +1,5 @@
+from srv.session import load
+try:
+    print(load("torch"))
+except ModuleNotFoundError as error:
+    print(error)

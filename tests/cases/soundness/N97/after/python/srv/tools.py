@@ -1,0 +1,5 @@
+import srv.numa
+
+
+def spread(gpus):
+    return [srv.numa.node_of(gpu) for gpu in range(gpus)]

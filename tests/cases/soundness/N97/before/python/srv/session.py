@@ -1,0 +1,5 @@
+from srv import numa_utils
+
+
+def place(gpu):
+    return numa_utils.node_of(gpu)

@@ -1,0 +1,3 @@
+def run(n):
+    depth = n * 2
+    return f"{depth=}"
