@@ -1,4 +1,4 @@
-"""The soundness cases are what they say: the two trees of a `differs` print different text, those of a `mechanical` not."""
+"""The soundness cases are what they say: run, trees of a `differs` print different text, of a `mechanical` the same."""
 
 from __future__ import annotations
 
