@@ -8,9 +8,11 @@ from __future__ import annotations
 from codemods.schema.verdict import Problem
 from codemods.source.classes import ClassKey
 from codemods.verify.change import TreeChange
+from codemods.verify.readers_calls import misfit_calls
 from codemods.verify.readers_doubles import doubles
 from codemods.verify.readers_family import Family
-from codemods.verify.readers_gone import GoneMember, gone_in
+from codemods.verify.readers_gone import GoneMember, GoneName, gone_in
+from codemods.verify.readers_imports import module_readers, name_readers
 from codemods.verify.readers_members import member_readers
 
 
@@ -25,4 +27,13 @@ def left_behind(change: TreeChange) -> list[Problem]:
         family = Family(change.new, key)
         found.update(member_readers(change.new, family, members))
         found.update(doubles(change.new, family, members))
+    by_module: dict[str, list[GoneName]] = {}
+    for name in gone.names:
+        by_module.setdefault(name.path, []).append(name)
+    for names in by_module.values():
+        found.update(name_readers(change.new, names))
+    for module in gone.modules:
+        found.update(module_readers(change.new, module))
+    for refit in gone.refits:
+        found.update(misfit_calls(change.old, change.new, refit))
     return sorted(found)

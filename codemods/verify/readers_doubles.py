@@ -52,8 +52,7 @@ def _classes(files: FileSet, family: Family, path: str, name: str, raw: bytes) -
     for found in inventory(files, path).classes.values():
         if not (
             found.name in heirs
-            or (not found.bases or found.name == family.key.name)
-            and _named_after(files, family, found.name)
+            or ((not found.bases or found.name == family.key.name) and _named_after(files, family, found.name))
         ):
             continue
         line = found.members[name].line if name in found.members else found.assigned.get(name, 0)

@@ -51,7 +51,7 @@ class GoneModule(Struct, frozen=True):
 class Refit(Struct, frozen=True):
     """A callable whose signature changed so that calls that fitted may not fit any more.
 
-    key: the class it belongs to; None for a function. name "__init__" with the class's own name for constructors."""
+    key: the class it belongs to; None for a function. Constructors made from fields count as `__init__`."""
 
     path: str
     module: str
@@ -209,22 +209,9 @@ def _refits(change: TreeChange, pairs: list[_Pair]) -> Iterator[Refit]:
             before = pair.old.members[name].signature if name in pair.old.members else None
             if before is not None and held.signature is not None and _may_break(before, held.signature):
                 yield Refit(pair.path, module, key, name, before, held.signature)
-        if pair.old.is_record and pair.new.is_record and "__init__" not in pair.new.members:
-            fields = [tuple(_fields(each)) for each in (pair.old, pair.new)]
-            lost = set(fields[0]) - set(fields[1])
-            if lost and not has_own_bases(pair.new):
-                open_ended = Signature(has_args=True, has_kwargs=True)
-                after = Signature(keyword=fields[1], has_args=True)
-                yield Refit(pair.path, module, key, "__init__", open_ended, after)
-
-
-def has_own_bases(found: ClassInventory) -> bool:
-    """Whether fields may come from bases as well."""
-    return any(base.partition("[")[0].rpartition(".")[2] not in {"Struct", "NamedTuple"} for base in found.bases)
-
-
-def _fields(found: ClassInventory) -> list[str]:
-    return [name for name, held in found.members.items() if held.kind == "field"]
+        if "__init__" not in pair.new.members and _may_break(pair.old.record, pair.new.record):
+            assert pair.old.record is not None and pair.new.record is not None
+            yield Refit(pair.path, module, key, "__init__", pair.old.record, pair.new.record)
 
 
 def _signature(found: Inventory, name: str) -> Signature | None:
@@ -236,6 +223,8 @@ def _may_break(before: Signature | None, after: Signature | None) -> bool:
     if before is None or after is None or before == after:
         return False
     if after.required - before.required:
+        return True
+    if before.positional[: len(after.positional)] != after.positional[: len(before.positional)]:
         return True
     names = {*before.positional[before.posonly :], *before.keyword}
     known = {*after.positional[after.posonly :], *after.keyword}

@@ -19,8 +19,12 @@ from codemods.source.text import Text
 
 _KEEP = 96
 _BLOCKS = ("body", "orelse", "finalbody")
-_RECORD_BASES = frozenset({"Struct", "NamedTuple", "BaseModel", "TypedDict"})
-_RECORD_MAKERS = frozenset({"dataclass", "dataclasses.dataclass", "attr.s", "attrs.define", "define", "frozen"})
+_RECORD_BASES = frozenset({"Struct", "NamedTuple"})
+_PLAIN_BASES = frozenset({"ABC", "Protocol", "Generic", "object"})
+_SAME_SIGNATURE = frozenset(
+    "staticmethod classmethod abstractmethod override final no_grad inference_mode contextmanager "
+    "asynccontextmanager lru_cache cache".split()
+)
 
 
 class Signature(Struct, frozen=True):
@@ -47,7 +51,7 @@ class ClassInventory(Struct, frozen=True):
     """members: what the class body binds. assigned: what its methods set on the receiver, with the first line.
 
     is_open: attributes may come by code that no one can list (`__getattr__`, `setattr(self, name, …)`, `__dict__`).
-    is_record: the constructor is made from the fields."""
+    record: what the constructor takes when it is made from the fields of the class body alone."""
 
     qualname: str
     line: int
@@ -55,7 +59,7 @@ class ClassInventory(Struct, frozen=True):
     members: dict[str, Held]
     assigned: dict[str, int]
     is_open: bool
-    is_record: bool
+    record: Signature | None
 
     @property
     def names(self) -> frozenset[str]:
@@ -67,7 +71,7 @@ class ClassInventory(Struct, frozen=True):
 
 
 class Inventory(Struct, frozen=True):
-    """bound: module-level names. exported: the texts of `__all__`. stars: whether everything of some module comes in."""
+    """bound: module-level names. exported: texts of `__all__`. stars: whether everything of some module comes in."""
 
     bound: dict[str, Held]
     classes: dict[str, ClassInventory]
@@ -142,7 +146,7 @@ class _Reading:
                 if name == "*":
                     self.stars = True
                 else:
-                    self.bound[name] = held
+                    self.bound[name] = _last(self.bound.get(name), held)
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and "__all__" in _target_names(node):
                 for each in ast.walk(node):
                     if isinstance(each, ast.Constant) and isinstance(each.value, str):
@@ -166,18 +170,17 @@ class _Reading:
 
     def one_class(self, node: ast.ClassDef, qualname: str) -> ClassInventory:
         bases = tuple(ast.unparse(base) for base in node.bases)
-        makers = {ast.unparse(getattr(each, "func", each)) for each in node.decorator_list}
-        is_record = bool(makers & _RECORD_MAKERS) or any(_leaf(base) in _RECORD_BASES for base in bases)
         kept = _Kept()
         for statement in flattened(node.body):
-            kept.members.update(_bindings(statement, "method"))
+            for name, held in _bindings(statement, "method"):
+                kept.members[name] = _last(kept.members.get(name), held)
             if isinstance(statement, ast.Assign) and "__slots__" in _target_names(statement):
                 texts = [each for each in ast.walk(statement.value) if isinstance(each, ast.Constant)]
                 kept.members.update({str(each.value): Held("attribute", each.lineno) for each in texts})
             if isinstance(statement, FUNCTIONS):
                 kept.method(statement)
         kept.is_open |= bool({"__getattr__", "__getattribute__"} & set(kept.members))
-        return ClassInventory(qualname, node.lineno, bases, kept.members, kept.assigned, kept.is_open, is_record)
+        return ClassInventory(qualname, node.lineno, bases, kept.members, kept.assigned, kept.is_open, _record(node))
 
 
 class _Kept(Struct):
@@ -233,7 +236,7 @@ def _bindings(node: ast.stmt, callable_kind: str) -> Iterator[tuple[str, Held]]:
         is_method = callable_kind == "method"
         leaves = {_leaf(ast.unparse(getattr(each, "func", each))) for each in node.decorator_list}
         kind = "property" if leaves & {"property", "cached_property", "setter"} else callable_kind
-        known = kind != "property" and leaves <= {"staticmethod", "classmethod", "abstractmethod", "override"}
+        known = kind != "property" and leaves <= _SAME_SIGNATURE
         yield node.name, Held(kind, node.lineno, signature_of(node, is_method=is_method) if known else None)
     elif isinstance(node, ast.ClassDef):
         yield node.name, Held("class", node.lineno)
@@ -268,14 +271,47 @@ def signature_of(node: Function, *, is_method: bool) -> Signature:
     )
 
 
+def _record(node: ast.ClassDef) -> Signature | None:
+    """What a dataclass, Struct or NamedTuple is made of; None when bases may bring more, or it is none of them."""
+    leaves = [_leaf(ast.unparse(base)) for base in node.bases]
+    makers = [each for each in node.decorator_list if _leaf(ast.unparse(getattr(each, "func", each))) == "dataclass"]
+    if not (makers or set(leaves) & _RECORD_BASES) or not set(leaves) <= _RECORD_BASES | _PLAIN_BASES:
+        return None
+    options = [*node.keywords, *(each for maker in makers for each in getattr(maker, "keywords", []))]
+    switches = {each.arg: ast.unparse(each.value) for each in options}
+    if switches.get("init") == "False" or "rename" in switches:
+        return None
+    names: list[str] = []
+    required: set[str] = set()
+    for field_node in node.body:
+        if not isinstance(field_node, ast.AnnAssign) or not isinstance(field_node.target, ast.Name):
+            continue
+        value = ast.unparse(field_node.value) if field_node.value is not None else ""
+        if "ClassVar" in ast.unparse(field_node.annotation) or "init=False" in value:
+            continue
+        if "KW_ONLY" in ast.unparse(field_node.annotation) or "kw_only" in value:
+            return None
+        names.append(field_node.target.id)
+        if not value or (value.startswith(("field(", "dataclasses.field(")) and "default" not in value):
+            required.add(field_node.target.id)
+    if switches.get("kw_only") == "True":
+        return Signature(keyword=tuple(names), required=frozenset(required))
+    return Signature(tuple(names), required=frozenset(required))
+
+
+def _last(before: Held | None, held: Held) -> Held:
+    """The later of two bindings; which of two signatures counts is not known."""
+    if before is not None and before.signature != held.signature:
+        return Held(held.kind, held.line)
+    return held
+
+
 def _targets(node: ast.stmt) -> list[ast.expr]:
     """What a statement assigns to, tuples taken apart."""
     found: list[ast.expr] = []
     if isinstance(node, ast.Assign):
         found = list(node.targets)
-    elif isinstance(node, ast.AnnAssign) and node.value is not None:
-        found = [node.target]
-    elif isinstance(node, (ast.For, ast.AsyncFor)):
+    elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, (ast.For, ast.AsyncFor)):
         found = [node.target]
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         found = [item.optional_vars for item in node.items if item.optional_vars is not None]

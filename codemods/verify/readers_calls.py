@@ -1,0 +1,238 @@
+"""Calls in the tree that fitted a signature before the change and do not fit it now (U121).
+
+Counts only calls that are known to reach the callable: by import, as `self` or by a type. Where a product's heir
+overrides the method, or a call passes `*args` or `**kwargs`, only what can't fit in any case is said. Partials and
+calls through variables are not seen."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from codemods.schema.errors import SourceError
+from codemods.schema.verdict import Problem
+from codemods.source.classes import ClassKey, mro
+from codemods.source.files import FileSet
+from codemods.source.index import mentioning
+from codemods.source.modules import modules_of
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Source, load
+from codemods.source.receiver_kinds import Known
+from codemods.source.receivers import receiver_type, scope_at
+from codemods.source.scopes import Role, lookup
+from codemods.verify.readers_family import Family, class_around
+from codemods.verify.readers_gone import Refit
+from codemods.verify.readers_inventory import ClassInventory, Signature, imports_in, inventory
+
+
+def misfit(call: ast.Call, signature: Signature) -> str:
+    """Why a call does not fit; "" when it does, or may."""
+    is_open = any(isinstance(each, ast.Starred) for each in call.args) or any(
+        each.arg is None for each in call.keywords
+    )
+    num = sum(not isinstance(each, ast.Starred) for each in call.args)
+    given = [each.arg for each in call.keywords if each.arg is not None]
+    known = {*signature.positional[signature.posonly :], *signature.keyword}
+    unknown = [name for name in given if name not in known]
+    if unknown and not signature.has_kwargs:
+        return f"unknown argument {unknown[0]!r}"
+    if num > len(signature.positional) and not signature.has_args:
+        return f"{num} positional arguments for {len(signature.positional)}"
+    if is_open:
+        return ""
+    twice = [name for name in given if name in signature.positional[signature.posonly : num]]
+    if twice:
+        return f"{twice[0]!r} is given twice"
+    missing = [name for name in (*signature.positional[num:], *signature.keyword) if name in signature.required]
+    missing = [name for name in missing if name not in given]
+    return f"missing argument {missing[0]!r}" if missing else ""
+
+
+def misfit_calls(old: FileSet, new: FileSet, refit: Refit) -> Iterator[Problem]:
+    """The calls of one callable that do not fit its new signature, and did fit the old one or are new."""
+    for source, call in _calls(new, refit):
+        why = misfit(call, refit.after)
+        if not why or (misfit(call, refit.before) and _stood_before(old, source, call)):
+            continue
+        name = refit.key.name if refit.key is not None and refit.name == "__init__" else refit.name
+        yield Problem(source.path, call.lineno, "U121", f"{name}(…) does not fit its new signature: {why}")
+
+
+def _stood_before(old: FileSet, source: Source, call: ast.Call) -> bool:
+    return source.path in old and source.segment(call) in old.read(source.path)
+
+
+def _calls(files: FileSet, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
+    if refit.key is None:
+        yield from _function_calls(files, refit.path, refit.name)
+        return
+    family = Family(files, refit.key)
+    if refit.name != "__init__":
+        yield from _method_calls(files, family, refit)
+        return
+    if "." not in refit.key.qualname and "__new__" not in _members(files, refit.key):
+        yield from _function_calls(files, refit.path, refit.key.name)
+        for heir in family.heirs:
+            key = ClassKey(modules_of(files).module_of(heir.path), heir.name)
+            if _provider(files, key, "__init__") == refit.key:
+                yield from _function_calls(files, heir.path, heir.name)
+    yield from _super_calls(files, family, refit)
+
+
+# -- functions and constructors
+
+
+def _function_calls(files: FileSet, path: str, name: str) -> Iterator[tuple[Source, ast.Call]]:
+    """Calls of a module-level name, in its module and through imports."""
+    module = modules_of(files).module_of(path)
+    leaf = module.rpartition(".")[2].encode()
+    called = re.compile(rb"(?<!def )(?<!class )\b" + re.escape(name.encode()) + rb"\s*\(|\bas\s+\w")
+    for other in mentioning(files, name):
+        raw = files.read(other)
+        if called.search(raw) is None or (other != path and leaf not in raw and b"import *" not in raw):
+            continue
+        try:
+            source = load(files, other)
+        except SourceError:
+            continue
+        aliases, holders = _reached(files, source, path, name)
+        for node in ast.walk(source.tree):
+            if not isinstance(node, ast.Call):
+                continue
+            if isinstance(node.func, ast.Name) and node.func.id in aliases:
+                if _is_module_binding(source, node.func):
+                    yield source, node
+            elif isinstance(node.func, ast.Attribute) and node.func.attr == name and holders:
+                if ast.unparse(node.func.value) in holders:
+                    yield source, node
+
+
+def _reached(files: FileSet, source: Source, path: str, name: str) -> tuple[set[str], set[str]]:
+    """The names by which a file knows the callable, and those by which it knows its module."""
+    modules = modules_of(files)
+    aliases = {name} if source.path == path else set()
+    holders: set[str] = set()
+    for statement in imports_in(source.tree):
+        for alias in statement.names:
+            if isinstance(statement, ast.Import):
+                if modules.path_of(alias.name, near=source.path) == path:
+                    holders.add(alias.asname or alias.name)
+                continue
+            absolute = modules.absolute(source.path, statement.level, statement.module)
+            target = modules.path_of(absolute, near=source.path)
+            if alias.name == name and (target == path or _leads_to(files, target, name, path)):
+                aliases.add(alias.asname or name)
+            elif modules.path_of(f"{absolute}.{alias.name}", near=source.path) == path:
+                holders.add(alias.asname or alias.name)
+    return aliases, holders
+
+
+def _leads_to(files: FileSet, through: str | None, name: str, path: str, depth: int = 4) -> bool:
+    """Whether a module takes the name from the module at `path`, directly or through others."""
+    if through is None or depth == 0 or through not in files:
+        return False
+    held = inventory(files, through).bound.get(name)
+    if held is None or held.kind != "import":
+        return False
+    modules = modules_of(files)
+    for statement in imports_in(load(files, through).tree):
+        if isinstance(statement, ast.ImportFrom) and any(alias.name == name for alias in statement.names):
+            target = modules.path_of(modules.absolute(through, statement.level, statement.module), near=through)
+            return target == path or _leads_to(files, target, name, path, depth - 1)
+    return False
+
+
+def _is_module_binding(source: Source, node: ast.Name) -> bool:
+    """Whether a bare name means one import or definition, and nothing that a function binds otherwise."""
+    home = lookup(scope_at(source, node), node.id)
+    if home is None:
+        return False
+    return all(each.role in (Role.IMPORT, Role.DEFINE) for each in home.bound[node.id])
+
+
+# -- methods
+
+
+def _method_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
+    overriding = [
+        heir
+        for heir in family.heirs
+        if not heir.is_test and any(refit.name in each.members for each in _classes(files, heir.path, heir.name))
+    ]
+    called = re.compile(rb"([\w.]*\w|\))\s*\.\s*" + re.escape(refit.name.encode()) + rb"\s*\(")
+    for path in mentioning(files, refit.name):
+        raw = files.read(path)
+        if not any(_may_be_one(family, raw, match) for match in called.finditer(raw)):
+            continue
+        try:
+            source = load(files, path)
+        except SourceError:
+            continue
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == refit.name:
+                if _reaches(files, source, node.func.value, refit, is_overridden=bool(overriding)):
+                    yield source, node
+
+
+def _may_be_one(family: Family, raw: bytes, match: re.Match[bytes]) -> bool:
+    leaf = match[1].rpartition(b".")[2].decode("utf-8", "replace")
+    if leaf in {"self", "cls", ")"}:
+        return class_around(raw, match.start()) in family.names
+    return leaf.lstrip("_") in family.loose or leaf in family.below or family.gives(raw, leaf)
+
+
+def _reaches(files: FileSet, source: Source, receiver: ast.expr, refit: Refit, *, is_overridden: bool) -> bool:
+    if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
+        return _next_after(files, _class_of(files, source, receiver), refit.name) == refit.key
+    what = receiver_type(files, source, receiver)
+    if not isinstance(what, Known) or (is_overridden and not what.is_exact):
+        return False
+    return all(_provider(files, key, refit.name) == refit.key for key in what.keys)
+
+
+def _super_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
+    """`super().__init__(…)` in heirs."""
+    for path in sorted({heir.path for heir in family.heirs}):
+        if b"super()" not in files.read(path):
+            continue
+        try:
+            source = load(files, path)
+        except SourceError:
+            continue
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == refit.name:
+                held = node.func.value
+                if isinstance(held, ast.Call) and getattr(held.func, "id", "") == "super" and not held.args:
+                    if _next_after(files, _class_of(files, source, held), refit.name) == refit.key:
+                        yield source, node
+
+
+# -- who provides a method
+
+
+def _class_of(files: FileSet, source: Source, node: ast.AST) -> ClassKey:
+    parts: list[str] = []
+    for above in source.ancestors(node):
+        if isinstance(above, DEFINITIONS) and (parts or isinstance(above, ast.ClassDef)):
+            parts.append(f"{above.name}.<locals>" if isinstance(above, FUNCTIONS) else above.name)
+    return ClassKey(modules_of(files).module_of(source.path), ".".join(reversed(parts)))
+
+
+def _classes(files: FileSet, path: str, name: str) -> list[ClassInventory]:
+    return [each for each in inventory(files, path).classes.values() if each.name == name]
+
+
+def _members(files: FileSet, key: ClassKey) -> frozenset[str]:
+    path = modules_of(files).path_of(key.module)
+    found = inventory(files, path).classes.get(key.qualname) if path is not None else None
+    return frozenset(found.members) if found is not None else frozenset()
+
+
+def _provider(files: FileSet, key: ClassKey, name: str) -> ClassKey | None:
+    """The class of the tree in which an instance finds the method."""
+    return next((each for each in mro(files, key).classes if name in _members(files, each)), None)
+
+
+def _next_after(files: FileSet, key: ClassKey, name: str) -> ClassKey | None:
+    """The class in which `super().name` is found from a method of the class."""
+    return next((each for each in mro(files, key).classes[1:] if name in _members(files, each)), None)

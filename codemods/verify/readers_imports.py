@@ -1,0 +1,240 @@
+"""Readers of module-level names and modules that are gone: imports, attributes of modules, dotted names in strings and
+in configuration, `__all__`, star imports, and bare reads in the module itself.
+
+Text decides which files are parsed. Readers behind a re-export are not listed: the re-export itself is the finding."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from codemods.schema.errors import SourceError
+from codemods.schema.verdict import Problem
+from codemods.source.binder import table
+from codemods.source.files import FileSet
+from codemods.source.index import has_word, mentioning
+from codemods.source.modules import modules_of
+from codemods.source.parse import Source, load
+from codemods.source.scopes import Role, is_unresolved
+from codemods.verify.readers_gone import GoneModule, GoneName, star_names
+from codemods.verify.readers_inventory import imports_in, inventory, is_docstring
+
+_CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml")
+_DOTTED = re.compile(r"[A-Za-z_][\w]*(?:\.\w+)+(?::[\w.]+)?")
+_BY_TEXT = frozenset({"getattr", "hasattr", "object", "setattr", "delattr"})  # patch.object, monkeypatch.setattr
+
+
+def name_readers(files: FileSet, gone: Sequence[GoneName]) -> Iterator[Problem]:
+    """Readers of the names that one module lost; `gone` is of one module."""
+    if not gone:
+        return
+    names = {each.name: each for each in gone}
+    module, path = gone[0].module, gone[0].path
+    yield from _own(files, path, names)
+    taking = _taking(module, names)
+    for other in _near(files, module, path):
+        if other == path:
+            continue
+        raw = files.read(other)
+        if taking.search(raw) is None:
+            continue
+        try:
+            source = load(files, other)
+        except SourceError:
+            continue
+        yield from _Reader(files, source, path, module, names).problems()
+    yield from _configured(files, module, names)
+
+
+def _near(files: FileSet, module: str, path: str) -> list[str]:
+    """The files that may take something from a module: they name it, or stand in its package."""
+    found = set(mentioning(files, module.rpartition(".")[2])) if module else set()
+    if path.endswith("/__init__.py"):
+        directory = path[: -len("__init__.py")]
+        found.update(each for each in files.paths() if each.startswith(directory) and each.endswith(".py"))
+    return sorted(found)
+
+
+def _taking(module: str, names: dict[str, GoneName]) -> re.Pattern[bytes]:
+    """Text of a file that may read one of the names through the module."""
+    leaf = re.escape(module.rpartition(".")[2].encode())
+    words = rb"(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")"
+    listed = rb"import[ \t]*(?:\([^)]*?\b" + words + rb"\b|[^\n(]*?\b" + words + rb"\b)"
+    through = rb"\b" + leaf + rb"[.:]" + words + rb"\b|\b" + leaf + rb"\s*,\s*[\"']" + words + rb"[\"']"
+    renamed = rb"\b" + leaf + rb"[ \t]+as[ \t]+\w|\b" + leaf + rb"[ \t]+import[ \t]*\*"
+    return re.compile(
+        rb"\b" + leaf + rb"[ \t]+" + listed + rb"|from[ \t]+\.+[ \t]+" + listed + rb"|" + through + rb"|" + renamed
+    )
+
+
+class _Reader:
+    """What one file reads through the module."""
+
+    def __init__(self, files: FileSet, source: Source, path: str, module: str, names: dict[str, GoneName]) -> None:
+        self.files, self.source, self.path, self.module, self.names = files, source, path, module, names
+        self.modules = modules_of(files)
+        self.holders: set[str] = set()
+
+    def problems(self) -> Iterator[Problem]:
+        yield from self.imported()
+        dotted = f"{self.module}."
+        for node in ast.walk(self.source.tree):
+            if isinstance(node, ast.Attribute) and node.attr in self.names:
+                if _text_of(node.value) in self.holders:
+                    yield self.problem(node.lineno, node.attr, "read through the module")
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and dotted in node.value:
+                rest = node.value.replace(":", ".").partition(dotted)
+                name = rest[2].partition(".")[0]
+                is_path = not rest[0] and _DOTTED.fullmatch(node.value) is not None
+                if name in self.names and is_path and not is_docstring(self.source, node):
+                    yield self.problem(node.lineno, name, "named in a string")
+            elif isinstance(node, ast.Call) and len(node.args) > 1 and self.holders:
+                yield from self.asked(node)
+
+    def imported(self) -> Iterator[Problem]:
+        for statement in imports_in(self.source.tree):
+            if isinstance(statement, ast.Import):
+                for alias in statement.names:
+                    if self.modules.path_of(alias.name, near=self.source.path) == self.path:
+                        self.holders.add(alias.asname or alias.name)
+                continue
+            absolute = self.modules.absolute(self.source.path, statement.level, statement.module)
+            target = self.modules.path_of(absolute, near=self.source.path)
+            for alias in statement.names:
+                if target == self.path and alias.name in self.names:
+                    yield self.problem(alias.lineno, alias.name, "imported")
+                elif target == self.path and alias.name == "*":
+                    yield from self.starred()
+                elif self.modules.path_of(f"{absolute}.{alias.name}", near=self.source.path) == self.path:
+                    self.holders.add(alias.asname or alias.name)
+
+    def starred(self) -> Iterator[Problem]:
+        """Bare reads of what a star import used to bring."""
+        wanted = {name for name in self.names if not name.startswith("_") and has_word(self.source.body, name.encode())}
+        if not wanted:
+            return
+        brought = star_names(self.files, self.source.path, frozenset())
+        bound = table(self.source).module.bound
+        wanted -= {name for name in wanted if name in brought or name in bound}
+        if wanted and None not in brought:
+            for each in table(self.source).occurrences:
+                if each.name in wanted and each.role is Role.LOAD and not each.deferred:
+                    if all(each.name not in scope.bound for scope in _scopes(each.scope)):
+                        yield self.problem(each.node.lineno, each.name, "read after a star import")  # type: ignore[attr-defined]
+
+    def asked(self, call: ast.Call) -> Iterator[Problem]:
+        """`patch.object(module, "name")`, `getattr(module, "name")`."""
+        name, function = call.args[1], getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if isinstance(name, ast.Constant) and name.value in self.names and function in _BY_TEXT:
+            if _text_of(call.args[0]) in self.holders and not (
+                function == "setattr" and len(call.args) == 3 and isinstance(call.func, ast.Name)
+            ):
+                yield self.problem(call.lineno, str(name.value), f"asked for by {function}")
+
+    def problem(self, line: int, name: str, how: str) -> Problem:
+        return Problem(self.source.path, line, "U119", f"{name} is still {how}; {self.module} no longer has it")
+
+
+def _scopes(scope: object) -> Iterator[object]:
+    at = scope
+    while at is not None:
+        yield at
+        at = at.parent  # type: ignore[attr-defined]
+
+
+def _own(files: FileSet, path: str, names: dict[str, GoneName]) -> Iterator[Problem]:
+    """Reads of the names in the module that bound them, and names that its `__all__` still lists."""
+    raw = files.read(path)
+    left = {name for name in names if has_word(raw, name.encode())}
+    if not left:
+        return
+    found = inventory(files, path)
+    for name in sorted(left & set(found.exported)):
+        yield Problem(path, found.exported[name], "U119", f"__all__ still lists {name}, which the module no longer has")
+    try:
+        source = load(files, path)
+    except SourceError:
+        return
+    for each in table(source).occurrences:
+        if each.name in left and each.role is Role.LOAD and not each.deferred and is_unresolved(each.scope, each.name):
+            line = int(each.node.lineno)  # type: ignore[attr-defined]
+            yield Problem(path, line, "U119", f"{each.name} is still read; nothing binds it any more")
+
+
+def _configured(files: FileSet, module: str, names: dict[str, GoneName]) -> Iterator[Problem]:
+    """Entry points and the like: `package.module:name` in configuration files."""
+    if "." not in module and not module:
+        return
+    words = b"|".join(re.escape(name.encode()) for name, gone in names.items() if gone.kind != "import")
+    if not words:
+        return
+    entry = re.compile(rb"(?<![\w.])" + re.escape(module.encode()) + rb"[:.](" + words + rb")(?!\w)")
+    for path in mentioning(files, module.rpartition(".")[2], suffixes=_CONFIGURATION):
+        raw = files.read(path)
+        for match in entry.finditer(raw):
+            line = raw.count(b"\n", 0, match.start()) + 1
+            yield Problem(path, line, "U119", f"{match[1].decode()} is still named here; {module} no longer has it")
+
+
+# -- modules
+
+
+def module_readers(files: FileSet, gone: GoneModule) -> Iterator[Problem]:
+    """Whatever still imports or names a module that is gone."""
+    if not gone.module:
+        return
+    leaf = gone.module.rpartition(".")[2]
+    whole = re.compile(rb"(?<![\w.])" + re.escape(gone.module.encode()) + rb"(?![\w])")
+    parts = re.compile(rb"\bimport\b[^\n]*\b%s\b|\b%s[ \t]+import\b|\([^)]*\b%s\b" % ((re.escape(leaf.encode()),) * 3))
+    for path in mentioning(files, leaf):
+        raw = files.read(path)
+        if whole.search(raw) is None and parts.search(raw) is None:
+            continue
+        try:
+            source = load(files, path)
+        except SourceError:
+            continue
+        yield from _module_in(files, source, gone)
+    for path in mentioning(files, leaf, suffixes=_CONFIGURATION):
+        raw = files.read(path)
+        for match in whole.finditer(raw):
+            if raw[match.end() : match.end() + 1] != b"/" and "." in gone.module:
+                line = raw.count(b"\n", 0, match.start()) + 1
+                yield Problem(path, line, "U119", f"{gone.module} is still named here; the module is gone")
+
+
+def _module_in(files: FileSet, source: Source, gone: GoneModule) -> Iterator[Problem]:
+    modules = modules_of(files)
+    package, _, leaf = gone.module.rpartition(".")
+    message = f"{gone.module} is still %s; the module is gone"
+    for statement in imports_in(source.tree):
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                if alias.name == gone.module or alias.name.startswith(f"{gone.module}."):
+                    yield Problem(source.path, statement.lineno, "U119", message % "imported")
+            continue
+        absolute = modules.absolute(source.path, statement.level, statement.module)
+        near = modules.path_of(absolute, near=source.path)
+        if absolute == gone.module or absolute.startswith(f"{gone.module}."):
+            if near is None:
+                yield Problem(source.path, statement.lineno, "U119", message % "imported")
+        elif absolute == package and any(alias.name == leaf for alias in statement.names):
+            if near is None or leaf not in inventory(files, near).bound:
+                yield Problem(source.path, statement.lineno, "U119", message % "imported")
+    if package:
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and gone.module in node.value:
+                is_it = node.value.replace(":", ".") == gone.module or node.value.replace(":", ".").startswith(
+                    f"{gone.module}."
+                )
+                if is_it and _DOTTED.fullmatch(node.value) and not is_docstring(source, node):
+                    yield Problem(source.path, node.lineno, "U119", message % "named in a string")
+
+
+def _text_of(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
