@@ -161,9 +161,9 @@ def _not_started(cwd: Path, error: OSError) -> GitError:
 class Conversation:
     """A git process that is asked more than once (`--batch`). Close it, or use it as a context manager."""
 
-    def __init__(self, *args: str, cwd: Path) -> None:
+    def __init__(self, *args: str, cwd: Path, extra: Mapping[str, str] | None = None) -> None:
         self._args = args
-        argv, env = command(args), environment()
+        argv, env = command(args), environment(extra=extra)
         # A file and not a pipe: nobody reads stderr while the process runs, and a full pipe would stop it.
         self._stderr = scratch_file()
         try:
