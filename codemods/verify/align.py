@@ -1,0 +1,98 @@
+"""Which statement of an old block goes with which of a new one: the alignment of most words in common, in order.
+
+A bad alignment can only cost: what is put together here is compared by the kernel, and what is left alone is residue."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from codemods.verify.frames import Bind, Glue, If, Item
+
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.Return)
+_LEAST = 0.34
+_MOST_CELLS = 250_000
+
+
+def align(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:
+    """Pairs in order; None where a statement has no counterpart."""
+    a, b = [_words(item) for item in old], [_words(item) for item in new]
+    if len(old) * len(new) > _MOST_CELLS:
+        yield from _by_position(old, new)
+        return
+    score = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    alike = [[_likeness(old[i], a[i], new[j], b[j]) for j in range(len(new))] for i in range(len(old))]
+    for i in range(len(old) - 1, -1, -1):
+        for j in range(len(new) - 1, -1, -1):
+            best = max(score[i + 1][j], score[i][j + 1])
+            score[i][j] = max(best, alike[i][j] + score[i + 1][j + 1] if alike[i][j] else 0.0)
+    i = j = 0
+    while i < len(old) or j < len(new):
+        if i < len(old) and j < len(new) and alike[i][j] and score[i][j] == alike[i][j] + score[i + 1][j + 1]:
+            yield old[i], new[j]
+            i, j = i + 1, j + 1
+        elif (
+            j < len(new) and (i == len(old) or score[i][j + 1] >= score[i + 1][j]) and isinstance(new[j], (Bind, Glue))
+        ):
+            yield None, new[j]
+            j += 1
+        elif i < len(old) and (j == len(new) or score[i + 1][j] >= score[i][j + 1]):
+            yield old[i], None
+            i += 1
+        else:
+            yield None, new[j]
+            j += 1
+
+
+def _by_position(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:
+    shared = min(len(old), len(new))
+    yield from zip(old[:shared], new[:shared], strict=True)
+    yield from ((item, None) for item in old[shared:])
+    yield from ((None, item) for item in new[shared:])
+
+
+def _likeness(o: Item, a: Counter[str], n: Item, b: Counter[str]) -> float:
+    """0 to 1; 0 when the two can't go together."""
+    if isinstance(o, Bind) or isinstance(n, Bind):
+        return 0.0
+    if any(isinstance(item, Glue) and item.source is not None for item in (o, n)):
+        return 0.0
+    x, y = type(o.node), type(n.node)
+    is_one_kind = (isinstance(o, If) and isinstance(n, If)) or x is y or (x in _ASSIGNMENTS and y in _ASSIGNMENTS)
+    if not is_one_kind or (x is not y and ast.Return in (x, y) and not (isinstance(o, Glue) or isinstance(n, Glue))):
+        return 0.0
+    total = sum(a.values()) + sum(b.values())
+    if not total:
+        return 0.5
+    shared = 2 * sum((a & b).values()) / total
+    return shared if shared >= _LEAST else 0.0
+
+
+def _words(item: Item) -> Counter[str]:
+    if isinstance(item, Bind):
+        return Counter()
+    found: Counter[str] = Counter()
+    if item.blocks:
+        for block in item.blocks:
+            for inner in block:
+                found.update(_words(inner))
+        heads = [part for part in ast.iter_child_nodes(item.node) if isinstance(part, (ast.expr, ast.withitem))]
+        for literal in item.test if isinstance(item, If) else ():
+            heads += [literal.node, *([literal.right] if literal.right else [])]
+    else:
+        heads = [item.node]  # type: ignore[list-item]
+    for head in heads:
+        for node in ast.walk(head):
+            if isinstance(node, ast.Name):
+                found[node.id.lstrip("_")] += 1
+            elif isinstance(node, ast.Attribute):
+                found[node.attr.lstrip("_")] += 1
+            elif isinstance(node, ast.Constant):
+                found[repr(node.value)] += 1
+            elif isinstance(node, ast.keyword) and node.arg:
+                found[node.arg] += 1
+            elif isinstance(node, (ast.operator, ast.cmpop, ast.unaryop, ast.boolop)):
+                found[type(node).__name__] += 1
+    found.pop("self", None)
+    return found

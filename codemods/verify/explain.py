@@ -1,0 +1,65 @@
+"""What explains a change: infers what belongs together, has the kernel compare it, and collects the marks.
+
+Definitions are compared one by one, the statements of a module or class body in their order. What neither is compared
+nor has a rule of its own here keeps no mark and so becomes residue."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from codemods.schema.verdict import Explained, Mark, Problem
+from codemods.verify.change import TreeChange
+from codemods.verify.duties import Duties
+from codemods.verify.frames import Claims, Line
+from codemods.verify.infer import infer
+from codemods.verify.levels import Levels
+from codemods.verify.names import Names, Unreadable
+
+
+def explain(change: TreeChange) -> Explained:
+    """Marks for the lines that were understood, residue for those that were compared and differ, problems beyond."""
+    old, new = Names(change.old), Names(change.new)
+    paths = [each.path for each in change.changes if each.path.endswith(".py") and _is_readable(each.path, old, new)]
+    return check(change, infer(change, old, new, paths), old, new)
+
+
+def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explained:
+    """The same without guessing: what holds when these claims are made."""
+    levels = Levels(change, claims, old, new)
+    levels.run()
+    duties = Duties(change, claims, old, new)
+    lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
+    explained = Explained(problems=[*levels.problems, *problems], claims=sorted(_spelled(claims)))
+    for line in lines:
+        _put(explained, line)
+    return explained
+
+
+def _is_readable(path: str, old: Names, new: Names) -> bool:
+    try:
+        for names in (old, new):
+            if path in names.files:
+                names.tree(path)
+    except Unreadable:
+        return False
+    return True
+
+
+def _put(explained: Explained, line: Line) -> None:
+    """Residue stands whatever else is said; else the last word counts."""
+    marks = (explained.new if line.side else explained.old).setdefault(line.path, {})
+    mark = Mark(line.kind, line.reason, line.code, line.function)
+    for number in range(line.first, line.last + 1):
+        known = marks.get(number)
+        if known is None or not known.reason:
+            marks[number] = mark
+
+
+def _spelled(claims: Claims) -> Iterator[str]:
+    for old, new in claims.pairs.items():
+        if old[1] != new[1] or claims.modules.get(old[0], old[0]) != new[0]:
+            yield f"definition {':'.join(old)} -> {':'.join(new)}"
+    yield from (f"module {old} -> {new}" for old, new in claims.modules.items())
+    yield from (f"attribute {old} -> {new}" for new, old in claims.attributes.items())
+    yield from (f"attribute {old} -> {'.'.join(new)}" for new, old in claims.redirects.items())

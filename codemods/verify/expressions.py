@@ -1,0 +1,285 @@
+"""When two expressions are the same: one shape over the same values, or two names of one value.
+
+What one side evaluates into a name and the other where it is used is met there; what is met late is a duty."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from codemods.verify.frames import Bind, Frame, Item, Line
+from codemods.verify.names import Function, parameters
+from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value, Values
+
+Nested = Function | ast.Lambda
+
+
+class Expressions(Values):
+    """Compares expressions and targets. What runs blocks is the kernel's."""
+
+    def run(self, old: list[Item], new: list[Item]) -> None:
+        raise NotImplementedError
+
+    def _only(self, item: Item) -> None:
+        raise NotImplementedError
+
+    def _joined(self, states: Sequence[State]) -> State:
+        raise NotImplementedError
+
+    def same(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
+        """Whether both come to the same value with the same effects; marks what does not."""
+        vo, vn = self.value(o, fo), self.value(n, fn)
+        if vo is not None and vo == vn and vo[0] != "lazy":
+            self._met(vo, o, fo, n, fn)
+            return True
+        for mine, other, its in ((vn, o, fo), (vo, n, fn)):
+            if mine is not None and mine[0] == "lazy":
+                return self._lazy(self._lazies[mine], other, its)
+        called = self._called(o, fo, n, fn)
+        if called is not None:
+            return called
+        if type(o) is not type(n) or (
+            vo is not None and vn is not None and not isinstance(o, (ast.Tuple, ast.Attribute))
+        ):
+            return self._differ(o, fo, n, fn)
+        if isinstance(o, ast.Lambda) and isinstance(n, ast.Lambda):
+            return self._nested(o, fo, n, fn)
+        if isinstance(o, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            return self._comprehension(o, fo, n, fn)  # type: ignore[arg-type]
+        if isinstance(o, ast.NamedExpr) and isinstance(n, ast.NamedExpr):
+            return self.same(o.value, fo, n.value, fn) & self._bind(o.target, fo, n.target, fn, self._new())
+        if isinstance(o, (ast.BoolOp, ast.IfExp)):
+            return self._conditional(o, fo, n, fn)
+        return self._shape(o, fo, n, fn)
+
+    def _shape(self, o: ast.AST, fo: Frame, n: ast.AST, fn: Frame) -> bool:
+        good = True
+        for name in o._fields:
+            a, b = getattr(o, name, None), getattr(n, name, None)
+            if name == "ctx" or name == "kind":
+                continue
+            if name == "keywords" and isinstance(a, list) and isinstance(b, list):
+                b = self._reordered(a, b)
+            if isinstance(a, list) and isinstance(b, list):
+                good &= self._list(o, a, fo, n, b, fn)
+            elif isinstance(a, ast.expr) and isinstance(b, ast.expr):
+                good &= self.same(a, fo, b, fn)
+            elif isinstance(a, ast.AST) and isinstance(b, ast.AST) and type(a) is type(b):
+                good &= self._shape(a, fo, b, fn)
+            elif (a != b and not (name == "attr" and self._is_attribute(str(a), fo, str(b), fn))) or type(
+                a
+            ) is not type(b):
+                return self._differ(o, fo, n, fn)
+        if isinstance(o, EFFECTS):
+            self._effects += 1
+        return good
+
+    def _is_attribute(self, old: str, fo: Frame, new: str, fn: Frame) -> bool:
+        a, b = self.canon[OLD].mangled(old, fo), self.canon[NEW].mangled(new, fn)
+        return a == b or self.claims.attributes.get(b) == a
+
+    def _list(self, o: ast.AST, a: list[Any], fo: Frame, n: ast.AST, b: list[Any], fn: Frame) -> bool:
+        """Two lists of parts, one by one; parts that are no nodes are names or None."""
+        good = True
+        for x, y in zip(a, b, strict=False):
+            if isinstance(x, ast.expr) and isinstance(y, ast.expr):
+                good &= self.same(x, fo, y, fn)
+            elif isinstance(x, ast.AST) and type(x) is type(y):
+                good &= self._shape(x, fo, y, fn)
+            elif x != y:
+                good = self._differ(x if isinstance(x, ast.AST) else o, fo, y if isinstance(y, ast.AST) else n, fn)
+        for extra in a[len(b) :]:
+            good = self._differ(extra if isinstance(extra, ast.AST) else o, fo, None, fn)
+        for extra in b[len(a) :]:
+            good = self._differ(None, fo, extra if isinstance(extra, ast.AST) else n, fn)
+        return good
+
+    def _reordered(self, a: list[ast.keyword], b: list[ast.keyword]) -> list[ast.keyword]:
+        """The new keywords in the old order, when evaluating them in another order can't be noticed."""
+        if [keyword.arg for keyword in a] == [keyword.arg for keyword in b]:
+            return b
+        by_name = {keyword.arg: keyword for keyword in b}
+        if None in by_name or any(has(keyword.value, EFFECTS) for keyword in [*a, *b]):
+            return b
+        first = [by_name.pop(keyword.arg) for keyword in a if keyword.arg in by_name]
+        return [*first, *by_name.values()]
+
+    def _conditional(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
+        if isinstance(o, ast.BoolOp) and isinstance(n, ast.BoolOp):
+            if type(o.op) is not type(n.op) or len(o.values) != len(n.values):
+                return self._differ(o, fo, n, fn)
+            good = self.same(o.values[0], fo, n.values[0], fn)
+            self._path.append(next(self._fresh))
+            good = all([good, *(self.same(x, fo, y, fn) for x, y in zip(o.values[1:], n.values[1:], strict=True))])
+            self._path.pop()
+            return good
+        assert isinstance(o, ast.IfExp)
+        assert isinstance(n, ast.IfExp)
+        good = self.same(o.test, fo, n.test, fn)
+        for x, y in ((o.body, n.body), (o.orelse, n.orelse)):
+            self._path.append(next(self._fresh))
+            good &= self.same(x, fo, y, fn)
+            self._path.pop()
+        return good
+
+    def _comprehension(self, o: ast.ListComp, fo: Frame, n: ast.ListComp, fn: Frame) -> bool:
+        if len(o.generators) != len(n.generators):
+            return self._differ(o, fo, n, fn)
+        good, go, gn = True, fo.inner(o, next(self._fresh)), fn.inner(n, next(self._fresh))
+        self._path.append(next(self._fresh))
+        for number, (x, y) in enumerate(zip(o.generators, n.generators, strict=True)):
+            good &= self.same(x.iter, go if number else fo, y.iter, gn if number else fn)
+            good &= self._bind(x.target, go, y.target, gn, self._new())
+            good &= x.is_async == y.is_async and self._list(o, list(x.ifs), go, n, list(y.ifs), gn)
+        for name in ("key", "value", "elt"):
+            if hasattr(o, name):
+                good &= self.same(getattr(o, name), go, getattr(n, name), gn)
+        self._path.pop()
+        return good
+
+    def _met(self, value: Value, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        """One side reads again what the other has captured before: when, and was it always going to be read?"""
+        self._note(o, fo, n, fn)
+        path, at = tuple(self._path), value
+        while at and at[0] == "attr":
+            for each in self._captures.get(at, ()):
+                other = n if each.frame.side == NEW else o
+                if isinstance(other, ast.Attribute) and at == value and ast.dump(o) == ast.dump(n):
+                    continue  # both read it here
+                if self._effects != each.effects:
+                    self._duty("stable", each.frame, each.node)
+                each.is_met |= path == each.path
+            at = at[1]  # type: ignore[assignment]
+
+    def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        if isinstance(n, ast.Attribute):
+            if n.attr in self.claims.attributes and not (isinstance(o, ast.Attribute) and o.attr == n.attr):
+                self._kind = "rename"
+                self._duty("renamed", fn, n)
+            elif isinstance(n.value, ast.Attribute) and (n.value.attr, n.attr) in self.claims.redirects:
+                self._kind = "redirect"
+                self._duty("redirected", fn, n)
+            else:
+                self._note(o.value if isinstance(o, ast.Attribute) else o, fo, n.value, fn)
+        elif isinstance(o, ast.Attribute) and isinstance(n, ast.Name):
+            self._kind = self._kind or "parameter"
+        elif isinstance(o, ast.Name) and isinstance(n, ast.Name) and o.id != n.id:
+            self._kind = self._kind or "rename"
+
+    def _lazy(self, lazy: Lazy, other: ast.expr, its: Frame) -> bool:
+        """One side evaluates here what the other has evaluated into a name before."""
+        here = (tuple(self._path), self._effects)
+        plain = not has(lazy.node, (*EFFECTS, ast.Attribute))
+        ok = lazy.value is None and here == (lazy.path, lazy.effects)
+        pair = (other, its, lazy.node, lazy.frame) if its.side == OLD else (lazy.node, lazy.frame, other, its)
+        good = self.same(*pair)
+        if good and not ok and not plain:
+            code = "U102" if lazy.value is None else "U101"
+            self._residue(lazy.node, lazy.frame, "evaluated once here, elsewhere or more often there", code)
+            good = False
+        lazy.value = lazy.value or self._new()
+        return good
+
+    # ---- calls and closures
+
+    def _called(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool | None:
+        """Calls that are to be looked into; None when there is none."""
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and not n.args and not n.keywords:
+            held = self.value(n.func, fn)
+            lazy = self._lazies.get(held) if held is not None else None
+            if lazy is not None and isinstance(lazy.node, ast.Lambda) and not parameters(lazy.node):
+                lazy.value = lazy.value or self._new()
+                self._kind = "parameter"
+                return self.same(o, fo, lazy.node.body, lazy.frame)
+        inner_o = self.canon[OLD].entered(o, fo) if isinstance(o, ast.Call) else None
+        inner_n = self.canon[NEW].entered(n, fn) if isinstance(n, ast.Call) else None
+        if inner_o is not None and inner_n is not None:
+            self._enter([*inner_o.binds, *inner_n.binds])
+            returns, self._returns = self._returns, []
+            self.run(self.canon[OLD].body(inner_o.frame), self.canon[NEW].body(inner_n.frame))
+            self.state = self._joined([self.state, *self._returns])
+            self._returns = returns
+            return True
+        for inner, call in ((inner_n, n), (inner_o, o)):
+            if inner is not None and inner.result is not None:
+                self._enter(inner.binds)
+                self._mark(inner.statement or inner.result, inner.frame, inner.frame.kind)
+                if call is n:
+                    return self.same(o, fo, inner.result, inner.frame)
+                return self.same(inner.result, inner.frame, n, fn)
+        return None
+
+    def _enter(self, binds: Sequence[Bind]) -> None:
+        for bind in binds:
+            self._only(bind)
+
+    def _nested(self, o: Nested, fo: Frame, n: Nested, fn: Frame) -> bool:
+        """Functions inside functions: they run later, when what they capture may have changed."""
+        names = [each.arg for each in parameters(o)]
+        if names != [each.arg for each in parameters(n)] or not self._shape(o.args, fo, n.args, fn):
+            return self._differ(o, fo, n, fn)
+        go, gn = fo.nested(o, next(self._fresh)), fn.nested(n, next(self._fresh))
+        before, returns, known = self.state.copy(), self._returns, len(self.lines)
+        for name in names:
+            self._both(go, name, gn, name, self._new())
+        self._path.append(next(self._fresh))
+        self._effects += 1
+        self.run(self.canon[OLD].nested(o, go), self.canon[NEW].nested(n, gn))
+        self._path.pop()
+        self.state, self._returns = before, returns
+        return not any(line.reason for line in self.lines[known:])
+
+    def _bind(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame, value: Value) -> bool:
+        """Both sides store one value."""
+        if isinstance(o, (ast.Tuple, ast.List)) and isinstance(n, (ast.Tuple, ast.List)):
+            if len(o.elts) != len(n.elts):
+                return self._differ(o, fo, n, fn)
+            good = True
+            for number, (x, y) in enumerate(zip(o.elts, n.elts, strict=True)):
+                good &= self._bind(x, fo, y, fn, self._part(value, number))
+            return good
+        if isinstance(o, ast.Starred) and isinstance(n, ast.Starred):
+            return self._bind(o.value, fo, n.value, fn, self._new())
+        plain = (ast.Name, ast.Attribute)
+        if isinstance(n, ast.Name) and isinstance(o, (ast.Tuple, ast.List)) and fn.is_inlined:
+            self._store(n, fn, value)
+            self._spread(o, fo, value)
+            return True
+        if not (isinstance(o, plain) and isinstance(n, plain)):
+            if isinstance(o, ast.Subscript) and isinstance(n, ast.Subscript):
+                self._effects += 1
+                return self.same(o.value, fo, n.value, fn) & self.same(o.slice, fo, n.slice, fn)
+            return self._differ(o, fo, n, fn)
+        if isinstance(o, ast.Name) and isinstance(n, ast.Name):
+            go, gn = self._global(o.id, fo), self._global(n.id, fn)
+            if go != gn:
+                return self._differ(o, fo, n, fn)
+            self._kind = self._kind or ("rename" if o.id != n.id and not fn.is_inlined and not fo.is_inlined else "")
+        elif isinstance(o, ast.Attribute) and isinstance(n, ast.Attribute):
+            bo, bn = self._base(o, fo), self._base(n, fn)
+            if bo is None or bo != bn:
+                if bo is None and bn is None:
+                    self._effects += 1
+                    return self._shape(o, fo, n, fn)
+                return self._differ(o, fo, n, fn)
+            self._note(o, fo, n, fn)
+            self._effects += 1
+        elif isinstance(n, ast.Attribute):
+            return self._differ(o, fo, n, fn)
+        self._store(o, fo, value)
+        self._store(n, fn, value)
+        if isinstance(o, ast.Attribute) and isinstance(n, ast.Name):
+            self._late(o, fo)
+        return True
+
+    def _late(self, node: ast.Attribute, frame: Frame) -> None:
+        place = self._base(node, frame)
+        assert place is not None
+        last = getattr(node, "end_lineno", node.lineno) or node.lineno
+        line = Line(OLD, frame.path, node.lineno, last, "extract", function=frame.title)
+        self.state.late[place] = (self._effects, line)
+
+
+def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
+    return any(isinstance(inner, kinds) for inner in ast.walk(node))

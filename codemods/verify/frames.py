@@ -1,0 +1,201 @@
+"""The small data of the kernel: frames, statements in normal form, claims, and what is concluded."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from codemods.verify.names import Definition, Function, bindings, local_names, parameters
+
+
+@dataclass(frozen=True)
+class Line:
+    """One conclusion about the lines first..last of a file of one side (0 old, 1 new); a reason makes them residue."""
+
+    side: int
+    path: str
+    first: int
+    last: int
+    kind: str
+    reason: str = ""
+    code: str = ""
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Duty:
+    """Something to be shown by other means before a line counts as explained. what: text, path and class of `self`."""
+
+    kind: str
+    side: int
+    path: str
+    line: int
+    what: tuple[str, ...]
+    function: str = ""
+
+
+@dataclass
+class Claims:
+    """What the caller says belongs together: definitions (old -> new), modules (old path -> new path), attributes
+    (new name -> old name), redirects ((first, last) of the new chain -> old attribute). changed: paths that differ.
+    loose: for each side, method name -> the one definition that a receiver of unknown class would reach. unpaired:
+    definitions of both trees that share their name and nothing else."""
+
+    pairs: dict[Definition, Definition] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)
+    redirects: dict[tuple[str, str], str] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    loose: tuple[dict[str, Definition], dict[str, Definition]] = field(default_factory=lambda: ({}, {}))
+    unpaired: frozenset[Definition] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One activation: the code it runs and where its names live. around: the lexically enclosing one. owner: the class
+    whose instance the first parameter is; scope: the class around, for mangling. chain: the calls that led here."""
+
+    side: int
+    path: str
+    names: frozenset[str]
+    number: int
+    function: Function | ast.Lambda | None = None
+    title: str = ""
+    kind: str = ""
+    around: Frame | None = None
+    owner: str = ""
+    scope: str = ""
+    is_inlined: bool = False
+    is_comprehension: bool = False
+    chain: tuple[Definition, ...] = ()
+
+    def home(self, name: str) -> Frame | None:
+        """The frame a name is local to; None for a global."""
+        at: Frame | None = self
+        while at is not None and name not in at.names:
+            at = at.around
+        return at
+
+    @property
+    def activation(self) -> Frame:
+        return self.around.activation if self.is_comprehension and self.around else self
+
+    @property
+    def selfname(self) -> str:
+        if not self.owner or self.function is None:
+            return ""
+        return parameters(self.function)[0].arg
+
+    @cached_property
+    def _bound(self) -> Counter[str]:
+        if self.function is None:
+            return Counter()
+        body = [self.function.body] if isinstance(self.function, ast.Lambda) else self.function.body
+        found = Counter(name for name, _ in bindings(body))  # type: ignore[arg-type]
+        found.update(each.arg for each in parameters(self.function))
+        for node in ast.walk(self.function):
+            if isinstance(node, ast.Nonlocal):
+                found.update(node.names)
+        return found
+
+    def is_settled(self, name: str) -> bool:
+        """Whether the name is bound once and for all."""
+        return self._bound[name] == 1
+
+    @cached_property
+    def imports(self) -> dict[str, ast.Import | ast.ImportFrom]:
+        """Names that only one import of the function binds."""
+        if self.function is None or isinstance(self.function, ast.Lambda):
+            return {}
+        found = {n: node for n, node in bindings(self.function.body) if isinstance(node, (ast.Import, ast.ImportFrom))}
+        return {name: node for name, node in found.items() if self.is_settled(name)}
+
+    def outside(self) -> Frame:
+        """Where the definition itself is evaluated: decorators, defaults."""
+        return replace(self, names=frozenset(), around=None, owner="", function=None)
+
+    def inner(self, node: ast.AST, number: int) -> Frame:
+        """The scope of a comprehension."""
+        names = frozenset(n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))  # type: ignore[attr-defined]
+        return replace(self, names=names, number=-number, around=self, is_comprehension=True, owner="", function=None)
+
+    def nested(self, node: ast.AST, number: int) -> Frame:
+        """The scope of a function inside a function."""
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        return replace(
+            self, names=local_names(node), number=-number, around=self, function=node, owner="", is_comprehension=False
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """A statement in a frame. source: the frame of its value, where that is another; where: the frame whose lines it
+    stands in. targets, value: what it assigns, where that is not what the node says. blocks: what is inside."""
+
+    node: ast.stmt
+    frame: Frame
+    source: Frame | None = None
+    where: Frame | None = None
+    targets: tuple[ast.expr, ...] = ()
+    value: ast.expr | None = None
+    blocks: tuple[list[Item], ...] = ()
+
+    @property
+    def is_assignment(self) -> bool:
+        return bool(self.targets) or isinstance(self.node, (ast.Assign, ast.AnnAssign))
+
+    def assignment(self) -> tuple[tuple[ast.expr, ...], ast.expr | None]:
+        if self.targets:
+            return self.targets, self.value
+        if isinstance(self.node, ast.Assign):
+            return tuple(self.node.targets), self.node.value
+        assert isinstance(self.node, ast.AnnAssign)
+        return (self.node.target,), self.node.value
+
+    @property
+    def value_frame(self) -> Frame:
+        return self.source or self.frame
+
+    @property
+    def line_frame(self) -> Frame:
+        return self.where or self.frame
+
+
+@dataclass(frozen=True, eq=False)
+class If(Item):
+    """A condition: parts that must all hold, and its two blocks."""
+
+    test: tuple[Literal, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Glue(Item):
+    """What carries the result of a body that stands in place of a call."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bind(Item):
+    """What gives a parameter its value; it has no counterpart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Literal:
+    """One part of a condition: a truth value, or `node operator right`."""
+
+    node: ast.expr
+    frame: Frame
+    is_negated: bool
+    operator: type | None = None
+    right: ast.expr | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """A call entered: the frame, what binds its parameters, the whole result where the body is one `return`."""
+
+    frame: Frame
+    binds: tuple[Bind, ...]
+    result: ast.expr | None
+    statement: ast.stmt | None = None

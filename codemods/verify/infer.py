@@ -1,0 +1,205 @@
+"""Which definitions, modules and attributes of two trees seem to belong together. Guesses: the kernel checks them.
+
+Looks at changed files only. A guess that is wrong makes residue; one that is missing does too."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from codemods.verify.canon import signature
+from codemods.verify.change import TreeChange
+from codemods.verify.frames import Claims
+from codemods.verify.names import Definition, Names
+
+_ALIKE = 0.55
+_ALIKE_RENAMED = 0.75
+_SAME_FILE = 0.5
+_MAX_GUESSES = 40_000
+
+
+def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> Claims:
+    """Everything that is assumed about a change. paths: the changed files that can be read on both sides."""
+    paths = list(paths)
+    befores = [path for path in paths if path in change.old]
+    afters = [path for path in paths if path in change.new]
+    claims = Claims(changed=frozenset(paths))
+    claims.modules.update(_modules(change, befores, afters))
+    gone = _only(old, befores, new, claims.modules)
+    came = _only(new, afters, old, {after: before for before, after in claims.modules.items()})
+    claims.pairs.update(_paired(old, new, claims))
+    claims.pairs.update(_moved(old, gone, new, came))
+    _attributes(old, befores, new, claims)
+    claims.loose = (_loose(old, befores, new, claims.pairs), _loose(new, afters, old, _turned(claims.pairs)))
+    return claims
+
+
+def _modules(change: TreeChange, befores: list[str], afters: list[str]) -> Iterator[tuple[str, str]]:
+    """Files that are gone and files that came with mostly the same lines."""
+    gone = [path for path in befores if path not in change.new]
+    came = [path for path in afters if path not in change.old]
+    lines = {path: Counter(change.old.read(path).splitlines()) for path in gone}
+    others = {path: Counter(change.new.read(path).splitlines()) for path in came}
+    ranked = sorted(
+        ((_share(lines[a], others[b]), a, b) for a in gone for b in came), key=lambda each: (-each[0], each[1:])
+    )
+    taken: set[str] = set()
+    for share, before, after in ranked:
+        if share >= _SAME_FILE and before not in taken and after not in taken:
+            taken |= {before, after}
+            yield before, after
+
+
+def _share(a: Counter[bytes], b: Counter[bytes]) -> float:
+    total = sum(a.values()) + sum(b.values())
+    return 2 * sum((a & b).values()) / total if total else 1.0
+
+
+def _only(names: Names, paths: list[str], other: Names, moved: dict[str, str]) -> list[Definition]:
+    """Definitions that the other side lacks at the same place."""
+    return [
+        (path, qualname)
+        for path in paths
+        for qualname in names.definitions(path)
+        if not other.has((moved.get(path, path), qualname))
+    ]
+
+
+def _paired(old: Names, new: Names, claims: Claims) -> Iterator[tuple[Definition, Definition]]:
+    for before, after in claims.modules.items():
+        for qualname in old.definitions(before):
+            if new.has((after, qualname)):
+                yield (before, qualname), (after, qualname)
+
+
+def _moved(
+    old: Names, gone: list[Definition], new: Names, came: list[Definition]
+) -> Iterator[tuple[Definition, Definition]]:
+    """The best matches first: most words in common, a name in common counting much."""
+    words_old = {each: _words(old.definitions(each[0])[each[1]]) for each in gone}
+    words_new = {each: _words(new.definitions(each[0])[each[1]]) for each in came}
+    if len(gone) * len(came) > _MAX_GUESSES:
+        by_name = {_bare(each): each for each in came}
+        guesses = [(each, by_name[_bare(each)]) for each in gone if _bare(each) in by_name]
+    else:
+        guesses = [(before, after) for before in gone for after in came]
+    ranked: list[tuple[float, Definition, Definition]] = []
+    for before, after in guesses:
+        kinds = {_kind(old, before), _kind(new, after)}
+        if len(kinds) > 1:
+            continue
+        share = _share(words_old[before], words_new[after])  # type: ignore[arg-type]
+        is_namesake = _bare(before) == _bare(after)
+        if share >= (_ALIKE if is_namesake else _ALIKE_RENAMED):
+            ranked.append((share + is_namesake, before, after))
+    ranked.sort(key=lambda each: (-each[0], each[1:]))
+    taken: set[tuple[int, Definition]] = set()
+    for _, before, after in ranked:
+        if (0, before) not in taken and (1, after) not in taken:
+            taken |= {(0, before), (1, after)}
+            yield before, after
+
+
+def _kind(names: Names, definition: Definition) -> str:
+    node = names.definitions(definition[0])[definition[1]]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return "function"
+    return "class" if isinstance(node, ast.ClassDef) else "value"
+
+
+def _bare(definition: Definition) -> str:
+    return definition[1].rpartition(".")[2].lstrip("_")
+
+
+def _words(node: ast.AST) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name):
+            found[each.id] += 1
+        elif isinstance(each, ast.Attribute):
+            found[each.attr] += 1
+        elif isinstance(each, ast.Constant):
+            found[repr(each.value)] += 1
+        elif isinstance(each, ast.stmt):
+            found[type(each).__name__] += 1
+    for word in ("self", "Load"):
+        found.pop(word, None)
+    return found
+
+
+def _turned(pairs: dict[Definition, Definition]) -> dict[Definition, Definition]:
+    return {new: old for old, new in pairs.items()}
+
+
+def _loose(names: Names, paths: list[str], other: Names, pairs: dict[Definition, Definition]) -> dict[str, Definition]:
+    """Methods that only this side has, or with other parameters: what a call on an unknown receiver may mean."""
+    found: dict[str, list[Definition]] = {}
+    for path in paths:
+        for qualname, node in names.definitions(path).items():
+            owner, _, name = qualname.rpartition(".")
+            if owner and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                there = pairs.get((path, qualname), (path, qualname))
+                is_same = other.has(there) and signature(node, (path, qualname)) == signature(
+                    other.definitions(there[0])[there[1]], there
+                )
+                if not is_same:
+                    found.setdefault(name, []).append((path, qualname))
+    return {name: each[0] for name, each in found.items() if len(each) == 1}
+
+
+def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> None:
+    """Attributes that were renamed, or are read through another object now."""
+    for path in befores:
+        after = claims.modules.get(path, path)
+        if after not in new.files:
+            continue
+        for qualname, node in old.definitions(path).items():
+            there = claims.pairs.get((path, qualname), (after, qualname))
+            if not isinstance(node, ast.ClassDef) or not new.has(there):
+                continue
+            other = new.definitions(there[0])[there[1]]
+            before, now = _stores(node), _stores(other)
+            lost = {name: value for name, value in before.items() if name not in now}
+            gained = {name: value for name, value in now.items() if name not in before}
+            for name, value in lost.items():
+                twins = [each for each, its in gained.items() if its == value and name not in now]
+                if len(twins) == 1:
+                    claims.attributes[twins[0]] = name
+                elif (chain := _chain(name, other, now)) is not None:
+                    claims.redirects[chain, name] = name
+                elif (through := re.fullmatch(r"(\w+)\.(\w+)", value)) is not None:
+                    holder = next((each for each, its in now.items() if its == through[1]), None)
+                    if holder is not None:
+                        claims.redirects[holder, through[2]] = name
+
+
+def _stores(node: ast.ClassDef) -> dict[str, str]:
+    """Attribute of self -> the text of the first value it gets."""
+    found: dict[str, str] = {}
+    for each in ast.walk(node):
+        targets = (
+            each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
+        )
+        for target in targets:
+            for part in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self":
+                    value = each.value if part is target else None  # type: ignore[attr-defined]
+                    found.setdefault(part.attr, ast.unparse(value) if value is not None else "")
+    return found
+
+
+def _chain(name: str, node: ast.ClassDef, now: dict[str, str]) -> str | None:
+    """The attribute through which `name` is read in the new class, when it is always the same one."""
+    holders = Counter(
+        each.value.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Attribute)
+        and each.attr == name
+        and isinstance(each.value, ast.Attribute)
+        and isinstance(each.value.value, ast.Name)
+        and each.value.value.id == "self"
+        and each.value.attr in now
+    )
+    return next(iter(holders)) if len(holders) == 1 else None

@@ -1,0 +1,232 @@
+"""What a global name means in one tree: the definition it leads to through imports, re-exports and packages.
+
+Reads what the kernel asks for and no more. Decides by name alone; what a module does at run time to its own names is
+out of sight, except that a name bound more than once is never followed beyond its module."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from codemods.source.files import FileSet
+from codemods.source.modules import modules_of
+
+Definition = tuple[str, str]  # path, qualname
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Ref = tuple[str, ...]
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BUILTINS = frozenset(dir(builtins))
+_MAX_HOPS = 12
+MODULE_NAMES = frozenset({"__name__", "__file__", "__qualname__", "__doc__", "__package__", "__spec__", "__class__"})
+
+
+class Unreadable(Exception):
+    """A file of the tree is no Python that this interpreter can parse."""
+
+
+class Names:
+    """The module-level names of one tree. Refs: ("ext", dotted), ("mod", path), ("top", path, name), ("builtin", name),
+    ("free", name)."""
+
+    def __init__(self, files: FileSet) -> None:
+        self.files, self.modules = files, modules_of(files)
+        self._trees: dict[str, ast.Module] = {}
+        self._tables: dict[str, dict[str, list[ast.AST]]] = {}
+        self._definitions: dict[str, dict[str, ast.stmt]] = {}
+        self._resolved: dict[tuple[str, str], Ref] = {}
+
+    def tree(self, path: str) -> ast.Module:
+        """Raises Unreadable naming the path."""
+        if path not in self._trees:
+            try:
+                self._trees[path] = ast.parse(self.files.read(path))
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                raise Unreadable(f"{path}: {error}") from error
+        return self._trees[path]
+
+    def has(self, definition: Definition) -> bool:
+        """Whether the tree has a definition of this name."""
+        path, qualname = definition
+        return path in self.files and path.endswith(".py") and qualname in self.definitions(path)
+
+    def definitions(self, path: str) -> dict[str, ast.stmt]:
+        """qualname -> the only definition of that name: functions, classes, methods, module-level assignments."""
+        if path not in self._definitions:
+            found: dict[str, list[ast.stmt]] = {}
+            for qualname, node in _definitions(self.tree(path).body, ""):
+                found.setdefault(qualname, []).append(node)
+            self._definitions[path] = {name: nodes[0] for name, nodes in found.items() if len(nodes) == 1}
+        return self._definitions[path]
+
+    def table(self, path: str) -> dict[str, list[ast.AST]]:
+        """Every name the module binds at its own level -> what binds it."""
+        if path not in self._tables:
+            table: dict[str, list[ast.AST]] = {}
+            for name, node in bindings(self.tree(path).body):
+                table.setdefault(name, []).append(node)
+            for node in ast.walk(self.tree(path)):
+                if isinstance(node, ast.Global):
+                    for name in node.names:  # somebody else writes it too
+                        table.setdefault(name, []).append(node)
+            self._tables[path] = table
+        return self._tables[path]
+
+    def resolve(self, path: str, name: str) -> Ref:
+        """What a global name of a module means."""
+        key = (path, name)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(path, name, _MAX_HOPS)
+        return self._resolved[key]
+
+    def _resolve(self, path: str, name: str, hops: int) -> Ref:
+        if name in MODULE_NAMES:
+            return ("own", path, name)
+        table = self.table(path)
+        found = table.get(name)
+        if found is None:
+            return self._starred(path, name, hops) or (("builtin", name) if name in _BUILTINS else ("free", name))
+        refs = {self._bound(path, name, node, hops) for node in found}
+        return refs.pop() if len(refs) == 1 else ("top", path, name)
+
+    def _bound(self, path: str, name: str, node: ast.AST, hops: int) -> Ref:
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and hops > 0:
+            return self.imported(path, node, name, hops - 1)
+        return ("top", path, name)
+
+    def imported(self, path: str, node: ast.Import | ast.ImportFrom, name: str, hops: int = _MAX_HOPS) -> Ref:
+        """What the import binds `name` to, in the module `path`."""
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                if (alias.asname or alias.name.partition(".")[0]) == name:
+                    return self._module(path, alias.name if alias.asname else name)
+            elif (alias.asname or alias.name) == name:
+                module = self.modules.absolute(path, node.level, node.module)
+                return self._member(self._module(path, module), alias.name, hops)
+        return ("free", name)
+
+    def _module(self, near: str, dotted: str) -> Ref:
+        found = self.modules.path_of(dotted, near=near)
+        return ("mod", found) if found is not None and found.endswith(".py") else ("ext", dotted)
+
+    def _member(self, module: Ref, name: str, hops: int) -> Ref:
+        if module[0] != "mod":
+            return (module[0], f"{module[1]}.{name}") if module[0] == "ext" else ("free", name)
+        path = module[1]
+        if name in self.table(path):
+            return self._resolve(path, name, hops)
+        dotted = f"{self.modules.module_of(path)}.{name}"
+        inner = self.modules.path_of(dotted) if path.endswith("__init__.py") else None
+        if inner is not None:
+            return ("mod", inner)
+        return self._starred(path, name, hops) or ("ext", dotted)
+
+    def _starred(self, path: str, name: str, hops: int) -> Ref | None:
+        if hops <= 0 or name.startswith("_"):
+            return None
+        for node in self.table(path).get("*", ()):
+            assert isinstance(node, ast.ImportFrom)
+            module = self._module(path, self.modules.absolute(path, node.level, node.module))
+            if module[0] == "mod" and name in self.table(module[1]):
+                return self._resolve(module[1], name, hops - 1)
+            if module[0] == "ext" and name not in _BUILTINS:
+                return ("ext", f"{module[1]}.*.{name}")
+        return None
+
+    def attribute(self, ref: Ref, name: str) -> Ref | None:
+        """What `ref.name` is, when it is a module's member or a definition inside a class; None when it is a value."""
+        if ref[0] in ("mod", "ext"):
+            return self._member(ref, name, _MAX_HOPS)
+        if ref[0] == "top" and self.has((ref[1], f"{ref[2]}.{name}")):
+            return ("top", ref[1], f"{ref[2]}.{name}")
+        return None
+
+    def method(self, path: str, owner: str, name: str, hops: int = _MAX_HOPS) -> Definition | None:
+        """The method `name` of a class, looked for in the class and then in its bases that are in the tree."""
+        node = self.definitions(path).get(owner)
+        if self.has((path, f"{owner}.{name}")):
+            return (path, f"{owner}.{name}")
+        if not isinstance(node, ast.ClassDef) or hops <= 0:
+            return None
+        for base in node.bases:
+            dotted = ast.unparse(base).split(".") if isinstance(base, (ast.Name, ast.Attribute)) else []
+            ref: Ref | None = self.resolve(path, dotted[0]) if dotted else None
+            for part in dotted[1:]:
+                ref = self.attribute(ref, part) if ref is not None else None
+            if ref is not None and ref[0] == "top" and (found := self.method(ref[1], ref[2], name, hops - 1)):
+                return found
+        return None
+
+
+def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stmt]]:
+    for node in _level(body):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield prefix + node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from _definitions(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((prefix + target.id, node) for target in targets if isinstance(target, ast.Name))
+
+
+def _level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a block and of the blocks in it, without those of functions and classes."""
+    for node in body:
+        yield node
+        if not isinstance(node, _SCOPES):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _level(getattr(node, part, []))
+            for inner in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
+                yield from _level(inner.body)
+
+
+def bindings(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+    """Every name a block binds in its own scope, with what binds it; a star import binds "*"."""
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, node
+            todo += [*node.decorator_list, *_evaluated(node)]
+            continue
+        if isinstance(node, ast.Lambda):
+            todo += [*node.args.defaults, *(default for default in node.args.kw_defaults if default)]
+            continue
+        if isinstance(node, _COMPREHENSIONS):
+            yield from ((inner.target.id, inner) for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                whole = alias.asname or alias.name
+                yield (whole.partition(".")[0] if isinstance(node, ast.Import) and not alias.asname else whole), node
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            yield node.id, node
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            yield node.name, node
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            yield node.rest, node
+        todo += ast.iter_child_nodes(node)
+
+
+def _evaluated(node: Function | ast.ClassDef) -> list[ast.expr]:
+    if isinstance(node, ast.ClassDef):
+        return [*node.bases, *(keyword.value for keyword in node.keywords)]
+    return [*node.args.defaults, *(default for default in node.args.kw_defaults if default)]
+
+
+def parameters(node: Function | ast.Lambda) -> list[ast.arg]:
+    """Every parameter in order, the starred ones last."""
+    args = node.args
+    starred = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
+
+
+def local_names(node: Function | ast.Lambda) -> frozenset[str]:
+    """The names that are local to a function."""
+    body = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
+    outer = {
+        name for inner in _level(list(body)) if isinstance(inner, (ast.Global, ast.Nonlocal)) for name in inner.names
+    }
+    bound = {name for name, _ in bindings(list(body))} | {arg.arg for arg in parameters(node)}
+    return frozenset(bound - outer)

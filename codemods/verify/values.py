@@ -1,0 +1,199 @@
+"""What every place holds on each side, on symbolic values that both sides share, and what has been concluded so far."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from itertools import count
+from typing import cast
+
+from codemods.verify.canon import Canon
+from codemods.verify.frames import Claims, Duty, Frame, Line
+from codemods.verify.names import Names
+
+Value = tuple[object, ...]
+Place = tuple[object, ...]
+OLD, NEW = 0, 1
+EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)
+
+
+@dataclass
+class State:
+    """What every place holds on each side. late: attributes the old side has written and the new one has not."""
+
+    held: tuple[dict[Place, Value], dict[Place, Value]]
+    late: dict[Place, tuple[int, Line]] = field(default_factory=dict)
+    is_dead: bool = False
+
+    def copy(self) -> State:
+        return State((dict(self.held[0]), dict(self.held[1])), dict(self.late), self.is_dead)
+
+
+@dataclass
+class Capture:
+    """An attribute that one side reads once, at a call or into a local. `path`, `effects`: when that was."""
+
+    frame: Frame
+    node: ast.Attribute
+    path: tuple[int, ...]
+    effects: int
+    is_met: bool = False
+
+
+@dataclass
+class Lazy:
+    """An expression that one side evaluates into a name; it is met where the other side evaluates it."""
+
+    node: ast.expr
+    frame: Frame
+    path: tuple[int, ...]
+    effects: int
+    value: Value | None = None
+
+
+class Values:
+    """Places, values and conclusions of two trees. `lines` and `duties` are what has been concluded so far."""
+
+    def __init__(self, old: Names, new: Names, claims: Claims) -> None:
+        self.claims = claims
+        self.lines: list[Line] = []
+        self.duties: list[Duty] = []
+        self.canon = (Canon(OLD, old, new, claims, self.lines), Canon(NEW, new, old, claims, self.lines))
+        self.state = State(({}, {}))
+        self._fresh = count(1)
+        self._path: list[int] = []
+        self._effects = 0
+        self._trails: list[list[tuple[int, Place, Value]]] = []
+        self._captures: dict[Value, list[Capture]] = {}
+        self._lazies: dict[Value, Lazy] = {}
+        self._kind = ""
+        self._returns: list[State] = []
+        self._exits: list[tuple[list[State], list[State]]] = []
+
+    def value(self, node: ast.expr, frame: Frame) -> Value | None:
+        """What a plain expression stands for now; None when it has to be evaluated."""
+        side = frame.side
+        if isinstance(node, ast.Constant):
+            return ("const", type(node.value).__name__, repr(node.value))
+        if isinstance(node, ast.Name):
+            return self._name(node.id, frame)
+        if isinstance(node, ast.Attribute):
+            base = self.value(node.value, frame)
+            return None if base is None else self._member(side, base, self.canon[side].mangled(node.attr, frame))
+        if isinstance(node, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in node.elts):
+            parts = [self.value(part, frame) for part in node.elts]
+            return None if None in parts else ("tuple", *parts)
+        if isinstance(node, ast.Call):
+            fields = self.canon[side].record(node, frame)
+            if fields is not None:
+                values = [(name, self.value(part, frame)) for name, part in fields]
+                return None if any(part is None for _, part in values) else ("record", *values)
+        return None
+
+    def _name(self, name: str, frame: Frame) -> Value:
+        home = frame.home(name)
+        if home is None:
+            ref = self.canon[frame.side].reference(name, frame)
+            return self.state.held[frame.side].get(("g", ref), ("ref", *ref))
+        if home.activation is not frame.activation and not home.is_settled(name):
+            return ("cell", name) if not home.is_inlined else ("cell", home.side, home.number, name)
+        return self.state.held[frame.side].get(("l", home.number, name), ("unset", name))
+
+    def _member(self, side: int, base: Value, name: str) -> Value | None:
+        if base[0] == "record":
+            return dict(cast("tuple[tuple[str, Value], ...]", base[1:])).get(name)
+        if base[0] == "lazy":
+            return None
+        if base[0] == "ref":
+            ref = self.canon[side].member(base[1:], name)  # type: ignore[arg-type]
+            if ref is not None:
+                return ("ref", *ref)
+        name = self.claims.attributes.get(name, name)
+        if base[0] == "attr" and (str(base[2]), name) in self.claims.redirects:
+            base, name = base[1], self.claims.redirects[str(base[2]), name]  # type: ignore[assignment]
+        return self.state.held[side].get(("a", base, name), ("attr", base, name))
+
+    def _hold(self, side: int, place: Place, value: Value) -> None:
+        self.state.held[side][place] = value
+        for trail in self._trails:
+            trail.append((side, place, value))
+
+    def _both(self, fo: Frame, old: str, fn: Frame, new: str, value: Value) -> None:
+        self._hold(OLD, ("l", fo.number, old), value)
+        self._hold(NEW, ("l", fn.number, new), value)
+
+    def _new(self) -> Value:
+        return ("fresh", next(self._fresh))
+
+    def _global(self, name: str, frame: Frame) -> object:
+        return self.canon[frame.side].reference(name, frame) if frame.home(name) is None else None
+
+    def _base(self, node: ast.Attribute, frame: Frame) -> Value | None:
+        base = self.value(node.value, frame)
+        return None if base is None else self._member_place(frame, base, node.attr)
+
+    def _member_place(self, frame: Frame, base: Value, attr: str) -> Value:
+        name = self.canon[frame.side].mangled(attr, frame)
+        name = self.claims.attributes.get(name, name)
+        if base[0] == "attr" and (str(base[2]), name) in self.claims.redirects:
+            return ("a", base[1], self.claims.redirects[str(base[2]), name])
+        return ("a", base, name)
+
+    def _part(self, value: Value, number: int) -> Value:
+        if value[0] == "tuple" and number < len(value) - 1:
+            return value[number + 1]  # type: ignore[return-value]
+        if value[0] == "record" and number < len(value) - 1:
+            return value[number + 1][1]  # type: ignore[index,no-any-return]
+        return ("item", value, number)
+
+    def _spread(self, node: ast.expr, frame: Frame, value: Value) -> None:
+        """One side stores the parts of a value."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            for number, part in enumerate(node.elts):
+                self._spread(part, frame, self._part(value, number))
+        else:
+            self._store(node, frame, value)
+
+    def _store(self, node: ast.expr, frame: Frame, value: Value) -> None:
+        if isinstance(node, ast.Name):
+            home = frame.home(node.id)
+            place = ("l", home.number, node.id) if home else ("g", self.canon[frame.side].reference(node.id, frame))
+            self._hold(frame.side, place, value)
+        elif isinstance(node, ast.Attribute) and (place := self._base(node, frame)) is not None:  # type: ignore[assignment]
+            self._hold(frame.side, place, value)
+
+    def _mark(self, node: ast.AST, frame: Frame, kind: str) -> None:
+        self._conclude(node, frame, kind, "", "")
+
+    def _residue(self, node: ast.AST, frame: Frame, reason: str, code: str = "") -> bool:
+        self._conclude(node, frame, "residue", reason, code)
+        return False
+
+    def _residue_line(self, line: Line, reason: str, code: str) -> None:
+        self.lines.append(Line(line.side, line.path, line.first, line.last, "residue", reason, code, line.function))
+
+    def _conclude(self, node: ast.AST, frame: Frame, kind: str, reason: str, code: str) -> None:
+        first = getattr(node, "lineno", 0)
+        if first:
+            last = getattr(node, "end_lineno", first) or first
+            self.lines.append(Line(frame.side, frame.path, first, last, kind, reason, code, frame.title))
+
+    def _differ(self, o: ast.AST | None, fo: Frame, n: ast.AST | None, fn: Frame, *, header: bool = False) -> bool:
+        for node, frame in ((o, fo), (n, fn)):
+            if node is not None:
+                if header and isinstance(node, ast.If):
+                    node = node.test
+                self._residue(node, frame, "differs")
+        return False
+
+    def _duty(self, kind: str, frame: Frame, node: ast.AST) -> None:
+        what = self.canon[frame.side].described(node, frame)
+        duty = Duty(kind, frame.side, frame.path, getattr(node, "lineno", 0), what, frame.title)
+        if duty not in self.duties:
+            self.duties.append(duty)
+
+
+def initial(place: Place) -> Value:
+    if place[0] == "a":
+        return ("attr", place[1], place[2])
+    return ("ref", *place[1]) if place[0] == "g" else ("unset", place[2])  # type: ignore[misc]
