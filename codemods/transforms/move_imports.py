@@ -210,14 +210,25 @@ class Supplier:
         path = self.modules.path_of(module, near=self.block.source.path)
         module = self.modules.module_of(path) if path else module
         if module == self.modules.module_of(self.target.path):
-            if attribute != name.name:
-                self._itself(name, attribute)
+            self._of_target(name, module, attribute)
             return
         if self.importer.can_bring(module, attribute, name.name):
             self.importer.need(module, attribute, style="name", prefer=name.name)
             return
         self.homes[name.name] = module
         self._locally(name, self._from_line(module, attribute, name.name))
+
+    def _of_target(self, name: FreeName, module: str, attribute: str) -> None:
+        """`from dst import x` in what goes to dst. A package has its own modules only once somebody imports them."""
+        submodule = f"{module}.{attribute}"
+        if self._bound_there(attribute) or self.modules.path_of(submodule, near=self.target.path) is None:
+            if attribute != name.name:
+                self._itself(name, attribute)
+        elif self.importer.is_circular(submodule) or self._bound_there(name.name):
+            self._locally(name, self._from_line(module, attribute, name.name))
+        else:
+            alias = name.name if name.name != attribute else ""
+            self.importer.add(Line(self.importer.written(module), attribute, alias))
 
     def _itself(self, name: FreeName, attribute: str) -> None:
         """`from dst import g as h` in what goes to dst: g is there, h is not."""

@@ -99,6 +99,10 @@ class _Match:
     def _texts(self, tokens: list[_Token], at: int, number: int) -> list[str]:
         return [text for _, text in tokens[at : at + number]]
 
+    @staticmethod
+    def _at(tokens: list[_Token], at: int) -> _Token:
+        return tokens[at] if at < len(tokens) else ("", "")
+
     def _same(self) -> bool:
         if self.at < len(self.old) and self.there < len(self.new) and self.old[self.at] == self.new[self.there]:
             self.at += 1
@@ -117,10 +121,14 @@ class _Match:
         return True
 
     def _added(self) -> bool:
+        # A body that stood on the header's line goes to lines of its own, below what is added.
+        ends = [self._at(tokens, at) == ("end", "") for tokens, at in ((self.old, self.at), (self.new, self.there))]
+        is_unfolded = self.at > 0 and self.old[self.at - 1][1] == ":" and ends == [False, True]
+        start = self.there + is_unfolded
         for texts in self.added:
-            is_here = bool(texts) and self._texts(self.new, self.there, len(texts)) == texts
+            is_here = bool(texts) and self._texts(self.new, start, len(texts)) == texts
             if is_here and self._texts(self.old, self.at, len(texts)) != texts:
-                self.there += len(texts)
+                self.there = start + len(texts)
                 self.added.remove(texts)
                 return True
         return False
