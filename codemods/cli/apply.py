@@ -132,12 +132,16 @@ def _checked(session: Session, plan: Plan, base: str | None, plan_path: Path) ->
     from codemods.source.files import FileSet, Tree, Without
 
     settings = session.resolved.settings
-    tree: Tree = session.work_tree() if base is None else CommitTree(session.root, base, settings.exclude)
+    work_tree = session.work_tree() if base is None else None
+    tree: Tree = work_tree or CommitTree(session.root, base or "", settings.exclude)
     where, root = plan_path.resolve(), session.root.resolve()
     if where.is_relative_to(root):
         tree = Without(tree, where.relative_to(root).as_posix())
     with session.progress() as progress:
-        return run_plan(FileSet(tree), plan, settings, progress, History(session.root, base))
+        result = run_plan(FileSet(tree), plan, settings, progress, History(session.root, base))
+    if work_tree is not None:
+        session.tell_unread(work_tree)
+    return result
 
 
 def _refused(session: Session, request: Request, result: PlanResult) -> int:

@@ -141,9 +141,11 @@ def plan_step(session: Session, asked: Step, output: Path | None) -> int:
     existing = _existing(output, asked)
     with session.progress() as progress:
         progress.step(1, 1, f"{asked.do} {asked.target}")
-        files = FileSet(session.work_tree())
+        tree = session.work_tree()
+        files = FileSet(tree)
         step = complete(files, asked)
         result = describe(files, step, settings)
+    session.tell_unread(tree)
     text, plan_id = _text(step, result, existing)
     session.written = _write(output, text)
     report = RunReport(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 COULD_NOT = 2
+_SHOWN = 3  # names in one note
 
 
 class UsageProblem(ConfigError):
@@ -63,6 +64,15 @@ class Session:
                 fix="wait for it to end; if it was cut short, any `unmoved apply PLAN --check` takes back what it left",
             )
         return WorkTree(self.root, self.resolved.settings.exclude)
+
+    def tell_unread(self, tree: WorkTree) -> None:
+        """On stderr: directories that belong to the tree for Python, and that nobody has looked into."""
+        links = tree.unread()
+        if links:
+            more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+            named = ", ".join(links[:_SHOWN])
+            told = f"{named}{more} leads out of the root and was not read; what is in there may use what changes"
+            self.console.err([line(Span("note: ", Style.WARN), told)])
 
     def progress(self) -> StderrProgress:
         from codemods.cli.progress import StderrProgress

@@ -238,6 +238,11 @@ def check_branch_name(repo: Path, name: str) -> None:
     )
     if not is_valid:
         raise BadBranchName(f"{name!r} is not a valid branch name", fix="write a name such as split/leaf-helpers")
+    if name.startswith("refs/"):
+        short = name.removeprefix("refs/heads/") if name.startswith("refs/heads/") else name.rpartition("/")[2]
+        raise BadBranchName(
+            f"{name} is the name of a ref, and would become the branch refs/heads/{name}", fix=f"write {short}"
+        )
     first = name.partition("/")[0]
     said = git("for-each-ref", "--format=%(refname:lstrip=2)", f"refs/heads/{first}", cwd=repo)
     for found in os.fsdecode(said).splitlines():

@@ -1,5 +1,5 @@
-"""Python files that a tree reaches through a symlink out of the root. They are read, because they may call what a plan
-changes, and never written: who would edit one is refused (commit/preflight.py)."""
+"""What a tree reaches through symlinks out of the root. Python files are read, because they may call what a plan
+changes, and never written: who would edit one is refused (commit/preflight.py). Directories are only named."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ def outside_file(root: Path, path: str) -> Path | None:
     except (OSError, ValueError):
         return None  # a dangling link, a loop, or a place that can't be looked at
     return target if is_file and not target.is_relative_to(os.path.realpath(root)) else None
+
+
+def is_outside_folder(root: Path, path: str) -> bool:
+    """Whether the link at `path` leads to a directory outside of `root`."""
+    link = root / path
+    try:
+        if not stat.S_ISLNK(os.lstat(link).st_mode):
+            return False
+        target = Path(os.path.realpath(link, strict=True))
+        return stat.S_ISDIR(os.stat(target).st_mode) and not target.is_relative_to(os.path.realpath(root))
+    except (OSError, ValueError):
+        return False
 
 
 def read_outside(target: Path, path: str) -> bytes:

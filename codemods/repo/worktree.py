@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from codemods.repo.outside import outside_file, read_outside
+from codemods.repo.outside import is_outside_folder, outside_file, read_outside
 from codemods.repo.state import files_known_to_git
 from codemods.repo.walk import walk, without
 from codemods.schema.errors import ConfigError, SourceError
@@ -37,12 +37,20 @@ class WorkTree:
         self._paths: tuple[str, ...] | None = None
         self._plain_dirs = {"": True}
         self._outside: dict[str, Path] = {}
+        self._folders: list[str] = []
 
     def paths(self) -> tuple[str, ...]:
         """Every file that belongs to the tree, sorted, relative to the root, with `/`."""
         if self._paths is None:
             self._paths = tuple(sorted(self._list()))
         return self._paths
+
+    def unread(self) -> tuple[str, ...]:
+        """Links to directories outside of the root, sorted. What lies in there may use the tree, and is not read."""
+        self.paths()
+        inside = [f"{path}/_" for path in self._folders]  # patterns for directories are meant as well
+        kept = without(inside, self._exclude) if inside and self._exclude else inside
+        return tuple(sorted(path.removesuffix("/_") for path in kept))
 
     def read(self, path: str) -> bytes:
         """Raw bytes. Raises SourceError when there is no such plain file inside the root."""
@@ -128,6 +136,8 @@ class WorkTree:
         if outside is not None and self._is_plain_dir(path.rpartition("/")[0]):
             self._outside[path] = outside
             return True
+        if not is_file and is_outside_folder(self.root, path):
+            self._folders.append(path)
         return is_file and self._is_plain_dir(path.rpartition("/")[0])
 
 

@@ -18,7 +18,7 @@ class Severity(Enum):
 class Hazard(Struct, frozen=True, kw_only=True):
     """One place where a step could change behaviour: a U-code, the place, one sentence, what would settle it.
 
-    `line` is 1-based in the file as it was before the step; 0 when the hazard concerns the whole file."""
+    `line` is 1-based in the file as it was before the plan; 0 when the hazard concerns the whole file."""
 
     code: str
     severity: Severity

@@ -169,6 +169,14 @@ def test_bad_branch_names_are_refused(tmp_path: Path, name: str) -> None:
         check_branch_name(tmp_path, name)
 
 
+def test_the_name_of_a_ref_is_no_name_of_a_branch(tmp_path: Path) -> None:
+    make_repository(tmp_path, {"a.py": b""})
+    for name, short in (("refs/heads/split/one", "split/one"), ("refs/x", "x"), ("refs/remotes/origin/x", "x")):
+        with pytest.raises(BadBranchName) as caught:
+            check_branch_name(tmp_path, name)
+        assert caught.value.fix == f"write {short}"
+
+
 def test_a_name_that_is_taken_or_collides_is_refused(tmp_path: Path) -> None:
     make_repository(tmp_path, {"a.py": b""})
     run_git(tmp_path, "branch", "split/one")

@@ -61,6 +61,8 @@ def test_of_links_only_python_files_outside_are_followed(tmp_path: Path, under_g
         write_files(tmp_path, {"secret/c.py": b"secret\n"})
     tree = WorkTree(root)
     assert tree.paths() == (("outside.py", "pkg/a.py") if under_git else ("outside.py", "pkg/a.py", "sub/c.py"))
+    assert tree.unread() == (("folder", "sub") if under_git else ("folder",))
+    assert WorkTree(root, ["folder/"]).unread() == (("sub",) if under_git else ())
     assert tree.read("outside.py") == b"secret\n"  # it may call what a plan changes; writing it is refused elsewhere
     unreadable = [
         "inside.py",
