@@ -1,0 +1,2 @@
+from srv.prompts import system
+print(system())

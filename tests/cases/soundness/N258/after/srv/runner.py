@@ -1,0 +1,2 @@
+SIZES = [1, 2]
+# The sizes are in pages.SIZES.append(3)

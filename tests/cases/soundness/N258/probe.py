@@ -1,0 +1,2 @@
+from srv.runner import SIZES
+print(SIZES)

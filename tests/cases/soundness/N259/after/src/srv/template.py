@@ -1,0 +1,5 @@
+CONFIG = """
+# The first line is kept.
+# eager = no
+size = 3
+"""

@@ -1,0 +1,5 @@
+CONFIG = """
+# The first line is kept.
+# eager = yes
+size = 3
+"""

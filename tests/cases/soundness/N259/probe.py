@@ -1,0 +1,2 @@
+from srv.template import CONFIG
+print(CONFIG)

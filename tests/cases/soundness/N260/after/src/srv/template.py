@@ -1,0 +1,4 @@
+CONFIG = """
+eager = yes
+size = 3
+"""

@@ -1,0 +1,5 @@
+CONFIG = """
+eager = yes
+
+size = 3
+"""

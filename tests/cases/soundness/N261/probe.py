@@ -1,0 +1,2 @@
+import srv.core
+print(srv.core.__file__ is None)

@@ -1,0 +1,5 @@
+try:
+    from srv.limits import MAX
+    print(MAX)
+except ImportError:
+    print("hidden")

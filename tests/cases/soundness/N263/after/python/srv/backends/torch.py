@@ -1,0 +1,2 @@
+def run(n):
+    return n

@@ -1,0 +1,2 @@
+from srv.backends import names
+print(names())

@@ -1,0 +1,5 @@
+PAGE = 16.0
+
+
+def pages(n):
+    return n * PAGE

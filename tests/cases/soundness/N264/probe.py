@@ -1,0 +1,2 @@
+from srv.limits import pages
+print(pages(4))

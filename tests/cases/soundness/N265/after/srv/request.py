@@ -1,0 +1,7 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Request:
+    tokens: int
+    (slot): int = 0

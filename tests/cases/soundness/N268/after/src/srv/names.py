@@ -1,0 +1,3 @@
+def label(n):
+    text = f"pool {n} pages"
+    return text

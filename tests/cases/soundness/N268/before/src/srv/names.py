@@ -1,0 +1,4 @@
+def label(n):
+    text = u"pool " \
+        f"{n}" " pages"
+    return text

@@ -1,0 +1,2 @@
+from srv.names import label
+print(label(3))

@@ -1,0 +1,3 @@
+def mark(n):
+    text = "one twothree"
+    return text * n

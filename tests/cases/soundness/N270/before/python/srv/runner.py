@@ -1,0 +1,7 @@
+def mark(n):
+    text = "one twothree"
+    return text * n
+
+
+def run(n):
+    return mark(n)

@@ -1,0 +1,2 @@
+from srv.runner import run
+print(repr(run(2)))

@@ -1,0 +1,2 @@
+def bound(n):
+    return n - 1

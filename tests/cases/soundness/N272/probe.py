@@ -1,0 +1,2 @@
+from srv.session import both
+print(both(3))

@@ -1,0 +1,2 @@
+from srv.runner import Runner
+print(Runner(1, 4).label())

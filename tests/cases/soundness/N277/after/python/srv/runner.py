@@ -1,0 +1,5 @@
+from srv.scales import scaled
+
+
+def run(n):
+    return scaled(n)

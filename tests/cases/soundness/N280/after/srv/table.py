@@ -1,0 +1,9 @@
+TABLE = []
+
+
+def fill(table):
+    table.append(1)
+    table.append(2)
+
+
+fill(TABLE)

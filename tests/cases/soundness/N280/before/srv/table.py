@@ -1,0 +1,3 @@
+TABLE = []
+TABLE.append(1)
+TABLE.append(2)

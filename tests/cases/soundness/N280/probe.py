@@ -1,0 +1,2 @@
+from srv.table import TABLE
+print(TABLE)

@@ -1,0 +1,5 @@
+from srv.core.limits import clip
+
+
+def run(n):
+    return clip(n)

@@ -1,0 +1,6 @@
+def clip(n):
+    return min(n, 8)
+
+
+def run(n):
+    return clip(n)

@@ -1,0 +1,6 @@
+class Runner:
+    def __init__(self):
+        self.seen = ()
+
+    def note(self, text):
+        self.seen += (text,)

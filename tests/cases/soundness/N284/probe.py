@@ -1,0 +1,5 @@
+from srv.runner import Runner
+runner = Runner()
+label = runner.labeler()
+runner.step = 5
+print(label())

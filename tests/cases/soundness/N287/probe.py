@@ -1,0 +1,2 @@
+from srv.tree import Tree
+print(Tree(2).leaves(3))

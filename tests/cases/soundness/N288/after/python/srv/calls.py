@@ -1,0 +1,3 @@
+def call(*args, model, **options):
+    names = sorted(options)
+    return f"{model}{args}{names}"

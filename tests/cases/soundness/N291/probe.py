@@ -1,0 +1,2 @@
+from srv.runner import Runner
+print(Runner().run([1, 2]))

@@ -1,0 +1,2 @@
+from srv.runner import Runner, report
+print(report(Runner()))

@@ -1,0 +1,2 @@
+from srv.options import describe
+print(describe())

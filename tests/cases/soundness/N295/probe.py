@@ -1,0 +1,3 @@
+from srv.request import Request
+from srv.session import kind
+print(kind(Request(0)))

@@ -1,0 +1,5 @@
+import srv.names
+
+
+def room(n):
+    return srv.limits.MAX - n

@@ -1,0 +1,6 @@
+import srv.limits
+import srv.names
+
+
+def room(n):
+    return srv.limits.MAX - n

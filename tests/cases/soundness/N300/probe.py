@@ -1,0 +1,2 @@
+from srv.runner import run
+print(run(1))

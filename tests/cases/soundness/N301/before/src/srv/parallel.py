@@ -1,0 +1,6 @@
+from typing import NamedTuple
+
+
+class ParallelState(NamedTuple):
+    rank: int
+    size: int

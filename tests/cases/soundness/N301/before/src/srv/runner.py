@@ -1,0 +1,11 @@
+from srv.parallel import ParallelState
+
+
+class Runner:
+    def __init__(self, rank, size):
+        self.rank = rank
+        self.size = size
+        self.ps = ParallelState(rank=rank, size=size)
+
+    def label(self):
+        return f"{self.rank}/{self.size}"

@@ -1,0 +1,5 @@
+from srv.draft import Draft
+try:
+    print(Draft(1, 4).title())
+except AttributeError as error:
+    print(error)

@@ -1,0 +1,3 @@
+class Ranked:
+    def is_first(self):
+        return self.rank == 0

@@ -1,0 +1,2 @@
+from srv.cache import Cache
+print(Cache().get("a"))
