@@ -1,8 +1,9 @@
+from srv.args import Args
 from srv.urls import url
 
 
 class Runner:
-    def __init__(self, args):
+    def __init__(self, args: Args) -> None:
         self.args = args
 
     def url(self, path):

@@ -1,5 +1,8 @@
+from srv.args import Args
+
+
 class Runner:
-    def __init__(self, args):
+    def __init__(self, args: Args) -> None:
         self.args = args
 
     def pages(self, tokens):
