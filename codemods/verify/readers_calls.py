@@ -99,11 +99,11 @@ def _function_calls(files: FileSet, path: str, name: str) -> Iterator[tuple[Sour
         for node in ast.walk(source.tree):
             if not isinstance(node, ast.Call):
                 continue
-            if isinstance(node.func, ast.Name) and node.func.id in aliases:
-                if _is_module_binding(source, node.func):
+            if isinstance(node.func, ast.Name):
+                if node.func.id in aliases and _is_module_binding(source, node.func):
                     yield source, node
-            elif isinstance(node.func, ast.Attribute) and node.func.attr == name and holders:
-                if ast.unparse(node.func.value) in holders:
+            elif isinstance(node.func, ast.Attribute):
+                if holders and node.func.attr == name and ast.unparse(node.func.value) in holders:
                     yield source, node
 
 
@@ -168,10 +168,9 @@ def _method_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tupl
             source = load(files, path)
         except SourceError:
             continue
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == refit.name:
-                if _reaches(files, source, node.func.value, refit, is_overridden=bool(overriding)):
-                    yield source, node
+        for call, receiver in _calls_of(source, refit.name):
+            if _reaches(files, source, receiver, refit, is_overridden=bool(overriding)):
+                yield source, call
 
 
 def _may_be_one(family: Family, raw: bytes, match: re.Match[bytes]) -> bool:
@@ -199,12 +198,17 @@ def _super_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tuple
             source = load(files, path)
         except SourceError:
             continue
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == refit.name:
-                held = node.func.value
-                if isinstance(held, ast.Call) and getattr(held.func, "id", "") == "super" and not held.args:
-                    if _next_after(files, _class_of(files, source, held), refit.name) == refit.key:
-                        yield source, node
+        for call, held in _calls_of(source, refit.name):
+            is_super = isinstance(held, ast.Call) and getattr(held.func, "id", "") == "super" and not held.args
+            if is_super and _next_after(files, _class_of(files, source, held), refit.name) == refit.key:
+                yield source, call
+
+
+def _calls_of(source: Source, name: str) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """Calls of `receiver.name`, each with the receiver."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name:
+            yield node, node.func.value
 
 
 # -- who provides a method

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator
 from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
-from codemods.source.glimpse import glimpse
 from codemods.source.index import mentioning
-from codemods.source.parse import FUNCTIONS, Source
+from codemods.source.parse import FUNCTIONS, Source, load
 from codemods.verify.readers_family import Family, is_test_path, snake
 from codemods.verify.readers_gone import GoneMember
 from codemods.verify.readers_inventory import inventory
 
 _MAKERS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "SimpleNamespace", "create_autospec"})
-_MAKER = re.compile(rb"\b(?:Mock|MagicMock|AsyncMock|NonCallableMock|SimpleNamespace|create_autospec)\(")
+_MAKERS_TEXT = b"|".join(sorted(name.encode() for name in _MAKERS))
+_MAKER = re.compile(rb"\b(?:%s)\(" % _MAKERS_TEXT)
 _STANDS_IN = re.compile(
     r"\A_*\w*?(?:Mock(?:ed)?|Fake|Stub(?:bed)?|Dummy|Spy|Double|Toy|Tiny|Mini(?:mal)?|Simple|Null|Noop)_?"
 )
@@ -28,14 +28,22 @@ _STANDS_IN = re.compile(
 
 def doubles(files: FileSet, family: Family, gone: Iterable[GoneMember]) -> Iterator[Problem]:
     """The doubles of one class that still define its lost members."""
+    wanted: dict[str, set[str]] = {}
     for member in gone:
-        name = member.name
-        for path in mentioning(files, name):
+        for path in mentioning(files, member.name):
             if is_test_path(path):
-                raw = files.read(path)
-                yield from _classes(files, family, path, name, raw)
-                if _MAKER.search(raw):
-                    yield from _objects(files, family, path, name, raw)
+                wanted.setdefault(path, set()).add(member.name)
+    held = b"|".join(sorted(re.escape(name.encode()) for name in {*family.loose, snake(family.key.name)}))
+    made = re.compile(rb"(?:%s)\s*(?::[^=\n]+)?=\s*(?:\w+\.)*(?:%s)\(" % (held, _MAKERS_TEXT))
+    maker = re.compile(rb"def \w*%s\(" % re.escape(snake(family.key.name).encode()))
+    spec = re.compile(
+        rb"(?:spec|spec_set|autospec)\b[(=][\w.]*\b(?:%s)\b" % b"|".join(n.encode() for n in family.below)
+    )
+    for path, names in sorted(wanted.items()):
+        raw = files.read(path)
+        yield from _classes(files, family, path, names, raw)
+        if _MAKER.search(raw) and any(each.search(raw) for each in (made, maker, spec)):
+            yield from _objects(files, family, path, names)
 
 
 def _problem(family: Family, path: str, line: int, name: str, double: str) -> Problem:
@@ -45,7 +53,7 @@ def _problem(family: Family, path: str, line: int, name: str, double: str) -> Pr
 # -- classes
 
 
-def _classes(files: FileSet, family: Family, path: str, name: str, raw: bytes) -> Iterator[Problem]:
+def _classes(files: FileSet, family: Family, path: str, names: set[str], raw: bytes) -> Iterator[Problem]:
     heirs = {heir.name for heir in family.heirs if heir.path == path}
     if not heirs and family.key.name.encode() not in raw:
         return
@@ -55,8 +63,8 @@ def _classes(files: FileSet, family: Family, path: str, name: str, raw: bytes) -
             or ((not found.bases or found.name == family.key.name) and _named_after(files, family, found.name))
         ):
             continue
-        line = found.members[name].line if name in found.members else found.assigned.get(name, 0)
-        if line:
+        for name in names & found.names:
+            line = found.members[name].line if name in found.members else found.assigned[name]
             yield _problem(family, path, line, name, found.name)
 
 
@@ -80,23 +88,21 @@ def _named_after(files: FileSet, family: Family, name: str) -> bool:
 # -- objects
 
 
-def _objects(files: FileSet, family: Family, path: str, name: str, raw: bytes) -> Iterator[Problem]:
-    word = re.escape(name.encode())
-    if not re.search(rb"\." + word + rb"\s*=(?!=)|\b" + word + rb"\s*=(?!=)", raw):
-        return
+def _objects(files: FileSet, family: Family, path: str, names: set[str]) -> Iterator[Problem]:
     try:
-        source = glimpse(files, path, name)
+        source = load(files, path)
     except SourceError:
         return
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and _is_maker(node):
-            keyword = next((each for each in node.keywords if each.arg == name), None)
-            if keyword is not None and _stands_for(source, family, node):
-                yield _problem(family, path, keyword.value.lineno, name, f"{ast.unparse(node.func)}(…)")
-        elif isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
+            given = [each for each in node.keywords if each.arg in names]
+            if given and _stands_for(source, family, node):
+                for each in given:
+                    yield _problem(family, path, each.value.lineno, str(each.arg), f"{ast.unparse(node.func)}(…)")
+        elif isinstance(node, ast.Attribute) and node.attr in names and isinstance(node.ctx, ast.Store):
             made = _made(source, node.value)
             if made is not None and _stands_for(source, family, made):
-                yield _problem(family, path, node.lineno, name, ast.unparse(node.value))
+                yield _problem(family, path, node.lineno, node.attr, ast.unparse(node.value))
 
 
 def _is_maker(call: ast.Call) -> bool:
@@ -105,12 +111,14 @@ def _is_maker(call: ast.Call) -> bool:
 
 def _made(source: Source, receiver: ast.expr) -> ast.Call | None:
     """The call that made the double which the function around knows by this expression."""
-    around = source.enclosing(receiver, *FUNCTIONS) or source.tree
+    kinds = FUNCTIONS if isinstance(receiver, ast.Name) else (ast.ClassDef,)
+    around = source.enclosing(receiver, *kinds) or source.tree
     text = ast.unparse(receiver)
-    for node in ast.walk(around):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_maker(node.value):
-            if any(ast.unparse(target) == text for target in node.targets):
-                return node.value
+    assigned = [node for node in ast.walk(around) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
+    for node in assigned:
+        assert isinstance(node.value, ast.Call)
+        if _is_maker(node.value) and any(ast.unparse(target) == text for target in node.targets):
+            return node.value
     return None
 
 

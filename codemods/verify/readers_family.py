@@ -13,9 +13,10 @@ from msgspec import Struct
 from codemods.source.classes import ClassKey, mro
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
+from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
 
-_HEADER = re.compile(rb"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\))?[ \t]*:", re.MULTILINE)
+_HEADER = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)[ \t]*:")
 _CLASS_LINE = re.compile(rb"^([ \t]*)class[ \t]+(\w+)", re.MULTILINE)
 _BEFORE_TYPE = re.compile(rb"(\w+)\s*:\s*(?:[\w.]+\[\s*)*[\"']?(?:[\w.]+\s*\|\s*)*(?:\w+\.)*\Z")
 _BEFORE_CALL = re.compile(rb"(\w+)\s*(?::[^=\n]{1,80})?=\s*(?:await\s+)?(?:\w+\.)*\Z")
@@ -73,6 +74,7 @@ class Family:
         self.path = modules_of(files).path_of(key.module) or ""
         self.above = mro(files, key).classes[1:]
         self._votes: dict[str, tuple[int, int]] = {}
+        self._glances: dict[tuple[str, bytes], bool] = {}
 
     @cached_property
     def heirs(self) -> tuple[Heir, ...]:
@@ -88,8 +90,8 @@ class Family:
             word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
             for path in mentioning(self.files, name):
                 for match in _HEADER.finditer(self.files.read(path)):
-                    if match[3] and word.search(match[3]):
-                        heir = match[2].decode("utf-8", "replace")
+                    if word.search(match[2]):
+                        heir = match[1].decode("utf-8", "replace")
                         found.setdefault((path, heir), Heir(path, heir, is_test_path(path)))
                         waiting.extend([] if is_test_path(path) else [heir])
         return tuple(found.values())
@@ -109,18 +111,43 @@ class Family:
         """Any class name of the family as a whole word."""
         return re.compile(rb"(?<!\w)(?:" + b"|".join(sorted(re.escape(n.encode()) for n in self.names)) + rb")(?!\w)")
 
+    def may_hold(self, path: str, raw: bytes, receiver: bytes) -> bool:
+        """Whether a receiver as it is written may be one of the family, by what the file says of its last name."""
+        key = (path, receiver)
+        if key not in self._glances:
+            self._glances[key] = self._glance(raw, receiver)
+        return self._glances[key]
+
+    def _glance(self, raw: bytes, receiver: bytes) -> bool:
+        head, _, last = receiver.rpartition(b".")
+        leaf = last.decode("utf-8", "replace")
+        if leaf.lstrip("_") in self.loose or leaf in self.names:
+            return True
+        if not head and self._comes_from_one(raw, last):
+            return True
+        return self.word.search(raw) is not None and self.gives(raw, leaf)
+
+    def _comes_from_one(self, raw: bytes, name: bytes) -> bool:
+        """Whether a file gives the name the value of one that may hold the class: `mr = self.model_runner`."""
+        for match in re.finditer(re.escape(name) + rb"\s*(?::[^=\n]+)?(?:=(?!=)|\bin\b)([^\n]*)", raw):
+            words = re.findall(rb"[A-Za-z]\w*", match[1])
+            if any(word.decode("utf-8", "replace") in self.loose for word in words):
+                return True
+        return False
+
     @cached_property
     def loose(self) -> frozenset[str]:
         """Names, without leading underscores, that some annotation or constructor call of the tree binds to one."""
         found = {snake(self.key.name)}
         for path in mentioning(self.files, self.key.name):
             raw = self.files.read(path)
-            for match in re.finditer(rb"(?<!\w)" + re.escape(self.key.name.encode()) + rb"(?!\w)", raw):
-                before = raw[max(match.start() - _AROUND, 0) : match.start()]
+            for at in occurrences(raw, self.key.name.encode()):
+                end = at + len(self.key.name.encode())
+                before = raw[max(at - _AROUND, 0) : at]
                 if before.rstrip()[-1:] not in _MAY_PRECEDE:
                     continue
                 typed = _BEFORE_TYPE.search(before)
-                if typed is None and raw[match.end() : match.end() + 1] == b"(":
+                if typed is None and raw[end : end + 1] == b"(":
                     typed = _BEFORE_CALL.search(before)
                 if typed is not None:
                     found.add(typed[1].decode("utf-8", "replace").lstrip("_"))

@@ -180,10 +180,10 @@ def star_names(files: FileSet, path: str, seen: frozenset[str]) -> set[str | Non
 
 
 def _modules(change: TreeChange) -> Iterator[GoneModule]:
-    before, after = modules_of(change.old), modules_of(change.new)
     for each in change.changes:
         if each.after is None and each.path.endswith(".py"):
-            module = before.module_of(each.path)
+            after = modules_of(change.new)
+            module = modules_of(change.old).module_of(each.path)
             if after.path_of(module) is None and not (after.is_package_directory(module) and not each.before):
                 yield GoneModule(each.path, module)
 

@@ -14,9 +14,10 @@ from codemods.schema.verdict import Problem
 from codemods.source.binder import table
 from codemods.source.files import FileSet
 from codemods.source.index import has_word, mentioning
+from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source, load
-from codemods.source.scopes import Role, is_unresolved
+from codemods.source.scopes import Role, chain, is_unresolved
 from codemods.verify.readers_gone import GoneModule, GoneName, star_names
 from codemods.verify.readers_inventory import imports_in, inventory, is_docstring
 
@@ -32,12 +33,12 @@ def name_readers(files: FileSet, gone: Sequence[GoneName]) -> Iterator[Problem]:
     names = {each.name: each for each in gone}
     module, path = gone[0].module, gone[0].path
     yield from _own(files, path, names)
-    taking = _taking(module, names)
+    taking = _Taking(module, path, names)
     for other in _near(files, module, path):
         if other == path:
             continue
         raw = files.read(other)
-        if taking.search(raw) is None:
+        if not taking(other, raw):
             continue
         try:
             source = load(files, other)
@@ -56,16 +57,22 @@ def _near(files: FileSet, module: str, path: str) -> list[str]:
     return sorted(found)
 
 
-def _taking(module: str, names: dict[str, GoneName]) -> re.Pattern[bytes]:
-    """Text of a file that may read one of the names through the module."""
-    leaf = re.escape(module.rpartition(".")[2].encode())
-    words = rb"(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")"
-    listed = rb"import[ \t]*(?:\([^)]*?\b" + words + rb"\b|[^\n(]*?\b" + words + rb"\b)"
-    through = rb"\b" + leaf + rb"[.:]" + words + rb"\b|\b" + leaf + rb"\s*,\s*[\"']" + words + rb"[\"']"
-    renamed = rb"\b" + leaf + rb"[ \t]+as[ \t]+\w|\b" + leaf + rb"[ \t]+import[ \t]*\*"
-    return re.compile(
-        rb"\b" + leaf + rb"[ \t]+" + listed + rb"|from[ \t]+\.+[ \t]+" + listed + rb"|" + through + rb"|" + renamed
-    )
+class _Taking:
+    """Whether a file's text may read one of the names through the module."""
+
+    def __init__(self, module: str, path: str, names: dict[str, GoneName]) -> None:
+        self.leaf = module.rpartition(".")[2].encode()
+        self.directory = path[: -len("__init__.py")] if path.endswith("/__init__.py") else ""
+        words = rb"(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")"
+        listed = rb"[ \t]+import[ \t]*(?:\*|\([^)]*?\b" + words + rb"\b|[^\n(]*?\b" + words + rb"\b)"
+        through = rb"[.:]" + words + rb"\b|\s*,\s*[\"']" + words + rb"[\"']|[ \t]+as[ \t]+\w"
+        self.after = re.compile(listed + rb"|" + through)
+        self.relative = re.compile(rb"from[ \t]+\.+" + listed)
+
+    def __call__(self, other: str, raw: bytes) -> bool:
+        if any(self.after.match(raw, at + len(self.leaf)) for at in occurrences(raw, self.leaf)):
+            return True
+        return bool(self.directory) and other.startswith(self.directory) and self.relative.search(raw) is not None
 
 
 class _Reader:
@@ -80,8 +87,8 @@ class _Reader:
         yield from self.imported()
         dotted = f"{self.module}."
         for node in ast.walk(self.source.tree):
-            if isinstance(node, ast.Attribute) and node.attr in self.names:
-                if _text_of(node.value) in self.holders:
+            if isinstance(node, ast.Attribute):
+                if node.attr in self.names and _text_of(node.value) in self.holders:
                     yield self.problem(node.lineno, node.attr, "read through the module")
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and dotted in node.value:
                 rest = node.value.replace(":", ".").partition(dotted)
@@ -117,30 +124,24 @@ class _Reader:
         brought = star_names(self.files, self.source.path, frozenset())
         bound = table(self.source).module.bound
         wanted -= {name for name in wanted if name in brought or name in bound}
-        if wanted and None not in brought:
-            for each in table(self.source).occurrences:
-                if each.name in wanted and each.role is Role.LOAD and not each.deferred:
-                    if all(each.name not in scope.bound for scope in _scopes(each.scope)):
-                        yield self.problem(each.node.lineno, each.name, "read after a star import")  # type: ignore[attr-defined]
+        if not wanted or None in brought:
+            return
+        for each in table(self.source).occurrences:
+            is_read = each.name in wanted and each.role is Role.LOAD and not each.deferred
+            if is_read and all(each.name not in scope.bound for scope in chain(each.scope)):
+                yield self.problem(int(each.node.lineno), each.name, "read after a star import")  # type: ignore[attr-defined]
 
     def asked(self, call: ast.Call) -> Iterator[Problem]:
         """`patch.object(module, "name")`, `getattr(module, "name")`."""
         name, function = call.args[1], getattr(call.func, "attr", getattr(call.func, "id", ""))
-        if isinstance(name, ast.Constant) and name.value in self.names and function in _BY_TEXT:
-            if _text_of(call.args[0]) in self.holders and not (
-                function == "setattr" and len(call.args) == 3 and isinstance(call.func, ast.Name)
-            ):
-                yield self.problem(call.lineno, str(name.value), f"asked for by {function}")
+        if not isinstance(name, ast.Constant) or name.value not in self.names or function not in _BY_TEXT:
+            return
+        is_given = function == "setattr" and len(call.args) == 3 and isinstance(call.func, ast.Name)
+        if not is_given and _text_of(call.args[0]) in self.holders:
+            yield self.problem(call.lineno, str(name.value), f"asked for by {function}")
 
     def problem(self, line: int, name: str, how: str) -> Problem:
         return Problem(self.source.path, line, "U119", f"{name} is still {how}; {self.module} no longer has it")
-
-
-def _scopes(scope: object) -> Iterator[object]:
-    at = scope
-    while at is not None:
-        yield at
-        at = at.parent  # type: ignore[attr-defined]
 
 
 def _own(files: FileSet, path: str, names: dict[str, GoneName]) -> Iterator[Problem]:
@@ -220,7 +221,8 @@ def _module_in(files: FileSet, source: Source, gone: GoneModule) -> Iterator[Pro
             if near is None:
                 yield Problem(source.path, statement.lineno, "U119", message % "imported")
         elif absolute == package and any(alias.name == leaf for alias in statement.names):
-            if near is None or leaf not in inventory(files, near).bound:
+            is_bound = near is not None and leaf in inventory(files, near).bound
+            if not is_bound:
                 yield Problem(source.path, statement.lineno, "U119", message % "imported")
     if package:
         for node in ast.walk(source.tree):

@@ -12,9 +12,8 @@ from msgspec import Struct, field
 
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
-from codemods.source.glimpse import light_tree
 from codemods.source.locate import flattened
-from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source, light_tree
 from codemods.source.text import Text
 
 _KEEP = 96
@@ -22,8 +21,8 @@ _BLOCKS = ("body", "orelse", "finalbody")
 _RECORD_BASES = frozenset({"Struct", "NamedTuple"})
 _PLAIN_BASES = frozenset({"ABC", "Protocol", "Generic", "object"})
 _SAME_SIGNATURE = frozenset(
-    "staticmethod classmethod abstractmethod override final no_grad inference_mode contextmanager "
-    "asynccontextmanager lru_cache cache".split()
+    {"staticmethod", "classmethod", "abstractmethod", "override", "final", "no_grad", "inference_mode"}
+    | {"contextmanager", "asynccontextmanager", "lru_cache", "cache"}
 )
 
 

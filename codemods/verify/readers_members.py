@@ -20,7 +20,7 @@ from codemods.source.index import mentioning
 from codemods.source.members import self_name
 from codemods.source.mentions import Mention, attributes, occurrences
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Source
+from codemods.source.parse import DEFINITIONS, Function, Source
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role, Scope, lookup
@@ -28,7 +28,8 @@ from codemods.verify.readers_family import Family, class_around, is_test_path
 from codemods.verify.readers_gone import GoneMember, has_member
 from codemods.verify.readers_inventory import inventory
 
-_CHAIN = re.compile(rb"([\w.]*\w|[)\]])[ \t\r\n\\]*\Z")
+_CHAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+_SPACE = b" \t\r\n\\"
 _BY_TEXT = re.compile(rb"\b(\w*attr|object)\(\s*([\w.]+(?:\(\))?)\s*,\s*[\"']\Z")
 _DOUBLES = re.compile(rb"\b\w*(?:Mock|SimpleNamespace|Fake|Stub|Dummy|create_autospec)\w*\b")
 _ASKS = frozenset({"getattr", "hasattr", "delattr", "setattr", "object"})
@@ -46,24 +47,29 @@ class _Place(Struct, frozen=True):
 
 def member_readers(files: FileSet, family: Family, gone: Iterable[GoneMember]) -> Iterator[Problem]:
     """The readers of one class's lost members that are left in the tree."""
-    for member in gone:
-        search = _Search(files, family, member)
-        places = list(search.places())
+    searches = [_Search(files, family, member) for member in gone]
+    wanted: dict[str, list[tuple[_Search, set[int]]]] = {}
+    for search in searches:
+        for path in mentioning(files, search.name):
+            found = set(search.candidates(path, files.read(path)))
+            if found:
+                wanted.setdefault(path, []).append((search, found))
+    for path, several in sorted(wanted.items()):
+        for search, offsets in several:
+            search.read(path, offsets)
+    for search in searches:
         if not search.is_set_outside:
-            yield from (search.problem(place) for place in places)
+            yield from (search.problem(place) for place in search.places)
 
 
 class _Search:
     def __init__(self, files: FileSet, family: Family, gone: GoneMember) -> None:
         self.files, self.family, self.gone = files, family, gone
         self.name = gone.name
+        self.dotted = f"{family.key.name}.{gone.name}"
+        self.places: list[_Place] = []
         self.is_set_outside = False
         self._lost: dict[ClassKey, bool] = {}
-        self._alias = re.compile(
-            rb"(?<![\w.])%s\s*(?::[^=\n]+)?(?:=|\bin\b)\s*[^\n]*(?<![a-zA-Z0-9])(?:"
-            + b"|".join(sorted(re.escape(each.encode()) for each in family.loose))
-            + rb")(?!\w)"
-        )
 
     def problem(self, place: _Place) -> Problem:
         owner, name = self.family.key.name, self.name
@@ -75,54 +81,45 @@ class _Search:
             text = f"{place.receiver}.{name} is still read; {owner} no longer has {name}"
         return Problem(place.path, place.line, "U119", text)
 
-    def places(self) -> Iterator[_Place]:
-        dotted = f"{self.family.key.name}.{self.name}"
-        for path in mentioning(self.files, self.name):
-            raw = self.files.read(path)
-            wanted = set(self.candidates(raw))
-            if not wanted and dotted.encode() not in raw:
-                continue
-            try:
-                source = glimpse(self.files, path, self.name)
-            except SourceError:
-                continue
-            for mention in attributes(source.text, source.tree, self.name):
-                if source.end(mention.node) - len(self.name.encode()) in wanted:
-                    yield from self.access(source, mention)
-            yield from self.texts(source, dotted)
-
     # -- by text, so that few files are parsed
 
-    def candidates(self, raw: bytes) -> Iterator[int]:
+    def candidates(self, path: str, raw: bytes) -> Iterator[int]:
         """Offsets of the name where its receiver may be one of the family."""
-        word = self.name.encode()
-        family = self.family
-        for at in occurrences(raw, word):
+        for at in occurrences(raw, self.name.encode()):
             before = raw[max(at - 120, 0) : at]
-            if before.rstrip(b" \t\r\n\\").endswith(b"."):
-                chain = _CHAIN.search(before.rstrip(b" \t\r\n\\")[:-1])
-                receiver = chain[1] if chain is not None else b""
-            else:
+            trimmed = before.rstrip(_SPACE)
+            if trimmed[-1:] == b".":
+                trimmed = trimmed[:-1].rstrip(_SPACE)
+                receiver = trimmed[len(trimmed.rstrip(_CHAIN)) :] or trimmed[-1:]
+            elif before[-1:] in (b'"', b"'"):
                 asked = _BY_TEXT.search(before)
                 if asked is None:
                     continue
                 receiver = asked[2]
-            if self.may_be_one(raw, at, receiver, family):
+            else:
+                continue
+            if self.may_be_one(path, raw, at, receiver):
                 yield at
 
-    def may_be_one(self, raw: bytes, at: int, receiver: bytes, family: Family) -> bool:
-        head, _, leaf_raw = receiver.rpartition(b".")
-        leaf = leaf_raw.decode("utf-8", "replace")
-        if receiver in (b"self", b"cls") or receiver[-1:] in (b")", b"]", b""):
-            around = class_around(raw, at)
-            if around in family.names:
-                return True
-            return receiver not in (b"self", b"cls") and family.word.search(raw) is not None
-        if leaf.lstrip("_") in family.loose or leaf in family.names:
-            return True
-        if family.word.search(raw) is not None and family.gives(raw, leaf):
-            return True
-        return not head and re.search(self._alias.pattern % re.escape(leaf_raw), raw) is not None
+    def may_be_one(self, path: str, raw: bytes, at: int, receiver: bytes) -> bool:
+        if receiver in (b"self", b"cls"):
+            return class_around(raw, at) in self.family.names
+        if receiver[-1:] in (b")", b"]", b""):
+            return self.family.word.search(raw) is not None or class_around(raw, at) in self.family.names
+        return self.family.may_hold(path, raw, receiver)
+
+    def read(self, path: str, offsets: set[int]) -> None:
+        """Keeps the readers of one file; offsets: where the name stands behind a receiver that may be one."""
+        try:
+            source = glimpse(self.files, path, self.name)
+        except SourceError:
+            return
+        length = len(self.name.encode())
+        for mention in attributes(source.text, source.tree, self.name):
+            if source.end(mention.node) - length in offsets:
+                self.places.extend(self.access(source, mention))
+        if any(source.body[at - 1 : at] in (b'"', b"'") for at in offsets) or self.dotted.encode() in source.body:
+            self.places.extend(self.texts(source, self.dotted))
 
     # -- one place
 
@@ -164,12 +161,10 @@ class _Search:
         method = mention.method
         if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
             return bool(mention.classes) and self.is_lost_above(around)
-        if method is not None and isinstance(receiver, ast.Name) and receiver.id == self_name(method):
-            what = receiver_type(self.files, source, receiver)
-            if isinstance(what, Known) and what.keys == (around,):
-                return self.is_lost_in(around, method.name)
-        else:
-            what = receiver_type(self.files, source, receiver)
+        is_self = method is not None and isinstance(receiver, ast.Name) and receiver.id == self_name(method)
+        if method is not None and is_self and _is_plain(method):
+            return self.is_lost_in(around, method.name)
+        what = receiver_type(self.files, source, receiver)
         if isinstance(what, Known):
             return all(self.is_lost(key) for key in what.keys)
         if isinstance(what, ClassObject):
@@ -251,6 +246,19 @@ class _Search:
 
     def held(self, source: Source, name: str) -> bool:
         return self.family.holds(name) and not self.family.denies(source.body, name.lstrip("_"))
+
+
+def _is_plain(method: Function) -> bool:
+    """Whether the first parameter is an object of the class around in the whole method."""
+    argument = [*method.args.posonlyargs, *method.args.args][0]
+    decorators = {getattr(each, "id", "") for each in method.decorator_list}
+    if argument.annotation is not None or "classmethod" in decorators or method.name.startswith("__init_subclass"):
+        return False
+    return not any(
+        (isinstance(node, ast.Name) and node.id == argument.arg and isinstance(node.ctx, ast.Store))
+        or (isinstance(node, ast.arg) and node.arg == argument.arg and node is not argument)
+        for node in ast.walk(method)
+    )
 
 
 def _around(source: Source, node: ast.AST) -> Mention:
