@@ -11,12 +11,14 @@ from typing import Annotated
 import typer
 
 from codemods.cli.apply import apply
+from codemods.cli.check import check
 from codemods.cli.console import Console
 from codemods.cli.explain import explain
 from codemods.cli.options import FormatOption, Root, format_text
 from codemods.cli.plain_options import PlainCommand, PlainGroup
 from codemods.cli.plan import plan
 from codemods.cli.session import COULD_NOT, INTERRUPTED, Session, UsageProblem, internal, run, show_error
+from codemods.cli.verify import verify
 from codemods.report.lines import Span, Style, line
 from codemods.schema.errors import UnmovedError
 
@@ -30,6 +32,8 @@ app = typer.Typer(
 )
 app.command("plan", cls=PlainCommand)(plan)
 app.command("apply", cls=PlainCommand)(apply)
+app.command("verify", cls=PlainCommand)(verify)
+app.command("check", cls=PlainCommand)(check)
 app.command("explain", cls=PlainCommand)(explain)
 
 
@@ -64,6 +68,8 @@ def _unmoved(
     unmoved plan MODULE:Class --suggest              what can leave the class?
     unmoved plan MODULE:Class.method --to MODULE     the step, with what the tool found
     unmoved apply plan.toml --branch NAME            prep, move and post commits on a new branch
+    unmoved verify main..HEAD                        which operation made each changed line, and what is left
+    unmoved check CERT                               does a certificate of `verify` hold?
     unmoved explain U104                             what a hazard is and what settles it
 
     Settings come from the command line, then from UNMOVED_... variables, then from [tool.unmoved] in pyproject.toml or

@@ -6,6 +6,7 @@ changed is searched beside it. Says nothing of what a mention means."""
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from codemods.source.files import FileSet, Tree
@@ -95,16 +96,33 @@ def mentioning(files: FileSet, *words: str, suffixes: tuple[str, ...] = PYTHON_S
     """Paths of the files in which every word stands as a whole identifier, sorted."""
     if not words:
         raise ValueError("name at least one word")
-    blob = _blobs.get(files.base)
-    if blob is None:
-        blob = _blobs[files.base] = _Blob(files.base)
     encoded = [word.encode() for word in words]
-    hits = blob.mentioning(encoded)
+    hits = _asked(files.base, words)
+    if hits is None:
+        blob = _blobs.get(files.base)
+        if blob is None:
+            blob = _blobs[files.base] = _Blob(files.base)
+        hits = blob.mentioning(encoded)
     for path, raw in files.overlay().items():
         hits.discard(path)
         if raw is not None and all(has_word(raw, word) for word in encoded):
             hits.add(path)
     return sorted(path for path in hits if path.endswith(suffixes))
+
+
+def expect(files: FileSet, words: Iterable[str]) -> None:
+    """Says which words `mentioning` will be asked for, so that a base which searches by itself can do it in one go."""
+    _asked(files.base, tuple(words))
+
+
+def _asked(base: Tree, words: Sequence[str]) -> set[str] | None:
+    """The files with every word as the base itself knows them: a base may have `mentions(words)`, word -> paths, which
+    is faster than reading all of it. None when it has not, or has been asked so often that reading is faster."""
+    mentions = None if base in _blobs else getattr(base, "mentions", None)
+    found: Mapping[str, Collection[str]] | None = mentions(words) if mentions is not None else None
+    if not found:
+        return None
+    return set.intersection(*(set(paths) for paths in found.values()))
 
 
 def has_word(text: bytes, word: bytes) -> bool:

@@ -1,6 +1,6 @@
 """Which statement of an old block goes with which of a new one: the alignment of most words in common, in order.
 
-A bad alignment can only cost: what is put together here is compared by the kernel, and what is left alone is residue."""
+A bad alignment can only cost: what is put together is compared by the kernel, and what is left alone is residue."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from codemods.verify.frames import Bind, Glue, If, Item
+from codemods.verify.frames import Bind, Claims, Glue, If, Item
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.Return)
 _LEAST = 0.34
 _MOST_CELLS = 250_000
 
 
-def align(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:
+def align(old: Sequence[Item], new: Sequence[Item], claims: Claims) -> Iterator[tuple[Item | None, Item | None]]:
     """Pairs in order; None where a statement has no counterpart."""
-    a, b = [_words(item) for item in old], [_words(item) for item in new]
+    a, b = [_words(item, claims) for item in old], [_words(item, claims) for item in new]
     if len(old) * len(new) > _MOST_CELLS:
         yield from _by_position(old, new)
         return
@@ -69,14 +69,14 @@ def _likeness(o: Item, a: Counter[str], n: Item, b: Counter[str]) -> float:
     return shared if shared >= _LEAST else 0.0
 
 
-def _words(item: Item) -> Counter[str]:
+def _words(item: Item, claims: Claims) -> Counter[str]:
     if isinstance(item, Bind):
         return Counter()
     found: Counter[str] = Counter()
     if item.blocks:
         for block in item.blocks:
             for inner in block:
-                found.update(_words(inner))
+                found.update(_words(inner, claims))
         heads = [part for part in ast.iter_child_nodes(item.node) if isinstance(part, (ast.expr, ast.withitem))]
         for literal in item.test if isinstance(item, If) else ():
             heads += [literal.node, *([literal.right] if literal.right else [])]
@@ -87,7 +87,7 @@ def _words(item: Item) -> Counter[str]:
             if isinstance(node, ast.Name):
                 found[node.id.lstrip("_")] += 1
             elif isinstance(node, ast.Attribute):
-                found[node.attr.lstrip("_")] += 1
+                found[claims.attributes.get(node.attr, node.attr).lstrip("_")] += 1
             elif isinstance(node, ast.Constant):
                 found[repr(node.value)] += 1
             elif isinstance(node, ast.keyword) and node.arg:

@@ -48,8 +48,23 @@ class Canon:
         )  # fmt: skip
 
     def reference(self, name: str, frame: Frame) -> Ref:
-        """What a global name means, in terms of the new tree."""
-        return self._comparable(self.names.resolve(frame.path, name))
+        """What a global name means, in terms of the new tree. ("same", name, text) is a value that any module may make
+        for itself: a plain constant, the module's logger, the answer of a function without arguments."""
+        ref = self.names.resolve(frame.path, name)
+        return self.repeatable(ref) or self._comparable(ref)
+
+    def repeatable(self, ref: Ref) -> Ref | None:
+        """The ("same", name, text) of a module-level name, when it has one."""
+        if ref[0] != "top" or ref[1] not in self.claims.changed or len(self.names.table(ref[1]).get(ref[2], ())) != 1:
+            return None
+        node = self.names.definitions(ref[1]).get(ref[2])
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        if value is None or not _is_repeatable(value):
+            return None
+        callee = ()
+        if isinstance(value, ast.Call):
+            callee = self._comparable(self.names.resolve(ref[1], ast.unparse(value.func).partition(".")[0]))
+        return ("same", ref[2], ast.dump(value), *callee)
 
     def imported(self, node: ast.Import | ast.ImportFrom, name: str, frame: Frame) -> Ref:
         return self._comparable(self.names.imported(frame.path, node, name))
@@ -110,7 +125,7 @@ class Canon:
     ) -> list[Item]:
         """A block in normal form. last: the kind of statement that does nothing at its end."""
         made = self._items(body, frame, is_value)
-        if last is not None and not is_value:
+        if last is not None:
             self._strip(made, last)
         return [self._oriented(item) for item in made]
 
@@ -162,7 +177,7 @@ class Canon:
                     self._strip(block, kind)
                 return
             is_none = not isinstance(node, ast.Return) or node.value is None or _is_none(node.value)
-            if not (isinstance(node, kind) and is_none) or isinstance(items[-1], Glue):
+            if not (isinstance(node, kind) and is_none) or items[-1].source is not None:
                 return
             self._cover(items.pop())
 
@@ -182,9 +197,12 @@ class Canon:
         test, flipped = literals(node.test, item.frame, False), literals(node.test, item.frame, True)
         if (second and not first) or (second and len(test) == 1 and test[0].is_negated and len(flipped) == 1):
             first, second, test = second, first, flipped
-        if len(first) == 1 and not second and isinstance(first[0], If) and not first[0].blocks[1]:
-            self._cover(first[0])
-            test, first = [*test, *first[0].test], first[0].blocks[0]
+        if first and not second and isinstance(first[-1], If) and not first[-1].blocks[1]:
+            inner, binds = first[-1], first[:-1]
+            if all(isinstance(each, Bind) for each in binds):
+                self._cover(inner)
+                test = [*test, replace(inner.test[0], binds=(*binds, *inner.test[0].binds)), *inner.test[1:]]
+                first = inner.blocks[0]
         return replace(item, blocks=(first, second), test=tuple(test))
 
     # ---- calls
@@ -204,7 +222,9 @@ class Canon:
         body = _without_docstring(definition_of(inner.frame).body)
         if not is_kept and not _returns_last(body, is_last=True):
             return None
-        made = self.items(body, inner.frame, last=None if is_kept else ast.Return, is_value=not is_kept)
+        made = self.items(
+            body, inner.frame, last=None if is_kept else ast.Return, is_value=not is_kept and not _is_silent(body)
+        )
         out: list[Item] = [*inner.binds]
         if not is_kept:
             out.append(
@@ -392,6 +412,17 @@ def literals(node: ast.expr, frame: Frame, negated: bool) -> list[Literal]:
     return [Literal(node, frame, negated)]
 
 
+def _is_repeatable(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        plain = not node.args and not node.keywords and isinstance(node.func, (ast.Name, ast.Attribute))
+        return plain or ast.unparse(node) == "logging.getLogger(__name__)"
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    if isinstance(node, ast.Tuple):
+        return all(_is_repeatable(part) for part in node.elts)
+    return isinstance(node, ast.Constant)
+
+
 def definition_of(frame: Frame) -> Function:
     assert isinstance(frame.function, (ast.FunctionDef, ast.AsyncFunctionDef))
     return frame.function
@@ -423,6 +454,15 @@ def _returns_last(body: Sequence[ast.stmt], *, is_last: bool) -> bool:
         elif _has_return([node]):
             return False
     return True
+
+
+def _is_silent(body: Sequence[ast.stmt]) -> bool:
+    """Whether no `return` of the block gives anything."""
+    return not any(
+        isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value)
+        for each in body
+        for node in ast.walk(each)
+    )
 
 
 def _has_return(body: Sequence[ast.stmt]) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Duty, Line

@@ -5,10 +5,9 @@ nor has a rule of its own here keeps no mark and so becomes residue."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from codemods.schema.verdict import Explained, Mark, Problem
+from codemods.schema.verdict import Explained, Mark
 from codemods.verify.change import TreeChange
 from codemods.verify.duties import Duties
 from codemods.verify.frames import Claims, Line
@@ -26,6 +25,9 @@ def explain(change: TreeChange) -> Explained:
 
 def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explained:
     """The same without guessing: what holds when these claims are made."""
+    words = claims.words()
+    for names in (old, new):
+        names.focus(claims.changed, words)
     levels = Levels(change, claims, old, new)
     levels.run()
     duties = Duties(change, claims, old, new)

@@ -153,6 +153,13 @@ class Expressions(Values):
             at = at[1]  # type: ignore[assignment]
 
     def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        if isinstance(o, ast.Name) and isinstance(n, ast.Name) and fo.home(o.id) is None and fn.home(n.id) is None:
+            places = [
+                canon.names.resolve(frame.path, node.id)
+                for canon, frame, node in zip(self.canon, (fo, fn), (o, n), strict=True)
+            ]
+            if places[0][:2] != places[1][:2] and self.canon[NEW].repeatable(places[1]) is not None:
+                self._duty("repeated", fn, n)
         if isinstance(n, ast.Attribute):
             if n.attr in self.claims.attributes and not (isinstance(o, ast.Attribute) and o.attr == n.attr):
                 self._kind = "rename"

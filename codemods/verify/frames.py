@@ -41,7 +41,8 @@ class Claims:
     """What the caller says belongs together: definitions (old -> new), modules (old path -> new path), attributes
     (new name -> old name), redirects ((first, last) of the new chain -> old attribute). changed: paths that differ.
     loose: for each side, method name -> the one definition that a receiver of unknown class would reach. unpaired:
-    definitions of both trees that share their name and nothing else."""
+    definitions of both trees that share their name and nothing else. ambiguous: names that changed files import from
+    more than one module."""
 
     pairs: dict[Definition, Definition] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
@@ -50,6 +51,12 @@ class Claims:
     changed: frozenset[str] = frozenset()
     loose: tuple[dict[str, Definition], dict[str, Definition]] = field(default_factory=lambda: ({}, {}))
     unpaired: frozenset[Definition] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
+
+    def words(self) -> frozenset[str]:
+        """Names that have to be followed wherever they lead: of what moved, and of what is imported from two places."""
+        moved = {each[1].rpartition(".")[2] for pair in self.pairs.items() for each in pair}
+        return frozenset(moved | self.ambiguous | {name for side in self.loose for name in side})
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +196,7 @@ class Literal:
     is_negated: bool
     operator: type | None = None
     right: ast.expr | None = None
+    binds: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

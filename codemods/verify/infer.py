@@ -31,6 +31,7 @@ def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> C
     came = _only(new, afters, old, {after: before for before, after in claims.modules.items()})
     claims.pairs.update(_paired(old, new, claims))
     claims.pairs.update(_moved(old, gone, new, came))
+    claims.ambiguous = _ambiguous(old, befores, new, afters) | {_last(each) for each in [*gone, *came]}
     _attributes(old, befores, new, claims)
     claims.loose = (_loose(old, befores, new, claims.pairs), _loose(new, afters, old, _turned(claims.pairs)))
     return claims
@@ -113,6 +114,23 @@ def _bare(definition: Definition) -> str:
     return definition[1].rpartition(".")[2].lstrip("_")
 
 
+def _last(definition: Definition) -> str:
+    return definition[1].rpartition(".")[2]
+
+
+def _ambiguous(old: Names, befores: list[str], new: Names, afters: list[str]) -> frozenset[str]:
+    """Names that changed files import from more than one module: these may be one thing or several."""
+    found: dict[str, set[str]] = {}
+    for names, paths in ((old, befores), (new, afters)):
+        for path in paths:
+            for node in ast.walk(names.tree(path)):
+                if isinstance(node, ast.ImportFrom):
+                    module = names.modules.absolute(path, node.level, node.module)
+                    for alias in node.names:
+                        found.setdefault(alias.name, set()).add(module)
+    return frozenset(name for name, modules in found.items() if len(modules) > 1)
+
+
 def _words(node: ast.AST) -> Counter[str]:
     found: Counter[str] = Counter()
     for each in ast.walk(node):
@@ -157,9 +175,9 @@ def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> N
             continue
         for qualname, node in old.definitions(path).items():
             there = claims.pairs.get((path, qualname), (after, qualname))
-            if not isinstance(node, ast.ClassDef) or not new.has(there):
+            other = new.definitions(there[0])[there[1]] if new.has(there) else None
+            if not isinstance(node, ast.ClassDef) or not isinstance(other, ast.ClassDef):
                 continue
-            other = new.definitions(there[0])[there[1]]
             before, now = _stores(node), _stores(other)
             lost = {name: value for name, value in before.items() if name not in now}
             gained = {name: value for name, value in now.items() if name not in before}

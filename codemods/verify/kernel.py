@@ -64,7 +64,9 @@ class Kernel(Expressions):
         decorators = [[each for each in node.decorator_list if not _is_static(each)] for node in (a, b)]
         self._list(a, decorators[0], level[0], b, decorators[1], level[1])
         x, y = a.args, b.args
-        self._list(a, [*x.defaults, *x.kw_defaults], level[0], b, [*y.defaults, *y.kw_defaults], level[1])
+        if not self.canon[NEW].is_opened(fn.chain[-1]):
+            defaults = [[*args.defaults, *(each for each in args.kw_defaults if each)] for args in (x, y)]
+            self._list(a, defaults[0], level[0], b, defaults[1], level[1])
         if type(a) is not type(b):
             self._residue(a, fo, "one is a coroutine function and one is not")
 
@@ -84,7 +86,7 @@ class Kernel(Expressions):
 
     def run(self, old: list[Item], new: list[Item]) -> None:
         """Compares two blocks from the present state on."""
-        for o, n in align(old, new):
+        for o, n in align(old, new, self.claims):
             self._kind = ""
             if o is None or n is None:
                 self._only(o or n)  # type: ignore[arg-type]
@@ -170,7 +172,7 @@ class Kernel(Expressions):
             if frame.side == OLD:
                 self._duty("eager-import", frame, node)
             return self._mark(node, frame, "import")
-        if (isinstance(node, ast.Return) and not isinstance(item, Glue)) or not item.is_assignment:
+        if not item.is_assignment:
             return self._unmatched(item)
         targets, value = item.assignment()
         if value is None:
@@ -276,6 +278,8 @@ class Kernel(Expressions):
         if len(o.test) != len(n.test):
             self._differ(o.node, o.frame, n.node, n.frame, header=True)
         for x, y in zip(o.test, n.test, strict=False):
+            for bind in (*x.binds, *y.binds):
+                self._only(bind)
             if x.is_negated != y.is_negated or not self._truth(x, y):
                 self._differ(x.node, x.frame, y.node, y.frame)
             self._path.append(next(self._fresh))

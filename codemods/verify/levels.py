@@ -7,23 +7,53 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
+from codemods.verify.canon import record_fields
 from codemods.verify.change import TreeChange
-from codemods.verify.frames import Claims, Frame, Item, Line
+from codemods.verify.frames import Claims, Frame, Line
 from codemods.verify.kernel import Kernel
-from codemods.verify.names import Definition, Function, Names, bindings
+from codemods.verify.names import Definition, Function, Names
 from codemods.verify.values import NEW, OLD
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # Decorators that do nothing but make another object of the function: their order can't be noticed.
 _QUIET = frozenset(
-    "staticmethod classmethod property cached_property functools.cached_property dataclass dataclasses.dataclass"
-    " lru_cache functools.lru_cache cache functools.cache contextmanager contextlib.contextmanager abstractmethod"
-    " abc.abstractmethod overload typing.overload final typing.final override typing.override functools.wraps wraps"
-    " torch.no_grad torch.inference_mode unique enum.unique functools.total_ordering total_ordering"
-    " contextlib.asynccontextmanager asynccontextmanager runtime_checkable".split()
+    [
+        "staticmethod",
+        "classmethod",
+        "property",
+        "cached_property",
+        "functools.cached_property",
+        "dataclass",
+        "dataclasses.dataclass",
+        "lru_cache",
+        "functools.lru_cache",
+        "cache",
+        "functools.cache",
+        "contextmanager",
+        "contextlib.contextmanager",
+        "abstractmethod",
+        "abc.abstractmethod",
+        "overload",
+        "typing.overload",
+        "final",
+        "typing.final",
+        "override",
+        "typing.override",
+        "functools.wraps",
+        "wraps",
+        "torch.no_grad",
+        "torch.inference_mode",
+        "unique",
+        "enum.unique",
+        "functools.total_ordering",
+        "total_ordering",
+        "contextlib.asynccontextmanager",
+        "asynccontextmanager",
+        "runtime_checkable",
+    ]
 )
 
 
@@ -37,17 +67,24 @@ class Levels:
         self._back = {after: before for before, after in claims.pairs.items()}
         self._modules = {after: before for before, after in claims.modules.items()}
         self._done: set[Definition] = set()
+        self._later: list[tuple[Definition, Function, Definition, Function]] = []
+        self._repeated: set[tuple[int, str, str]] = set()
+        self._known: set[tuple[str, ...]] | None = None
         self._opened = self._changed_callees()
 
     def run(self) -> None:
         for path in sorted(self.claims.changed):
             if path in self.change.new:
+                self._values(path)
                 before = self._modules.get(path, path)
                 has_old = before in self.change.old and (before == path or before in self.claims.modules)
                 self._module(before if has_old else None, path)
         for path in sorted(self.claims.changed):
             if path in self.change.old and path not in self.change.new and path not in self.claims.modules:
                 self._gone(path)
+        for before, _, after, _ in self._later:
+            if not self.kernel.canon[NEW].is_reached(after):
+                self.kernel.function(before, after, self._given(before, after), "move")
 
     # ---- a module
 
@@ -110,14 +147,11 @@ class Levels:
         if is_same and not self._is_touched(node, after[0]):
             return
         if self.kernel.canon[NEW].is_opened(after):
-            if self.kernel.canon[NEW].is_reached(after):
-                return
-            given = self._given(before, after)
-        else:
-            given = {}
+            self._later.append((before, was, after, node))
+            return
         mark = len(self.kernel.lines)
         kind = "move" if before != after else "format"
-        self.kernel.function(before, after, given, kind)
+        self.kernel.function(before, after, {}, kind)
         if is_same:
             self._blame(mark, after[0], node.lineno)
 
@@ -148,10 +182,18 @@ class Levels:
             if isinstance(node, (ast.Import, ast.ImportFrom)) and not frame.title:
                 continue
             if isinstance(node, _DEFINITIONS):
-                if _is_noticed(node):
+                if _is_noticed(node) and record_fields(node) is None:
                     yield _stub(node)
+            elif _is_for_types(node) or (isinstance(node, (ast.Assign, ast.AnnAssign)) and self._is_value(node, frame)):
+                continue
             else:
                 yield node
+
+    def _is_value(self, node: ast.Assign | ast.AnnAssign, frame: Frame) -> bool:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return all(
+            isinstance(each, ast.Name) and (frame.side, frame.path, each.id) in self._repeated for each in targets
+        )
 
     # ---- names
 
@@ -215,6 +257,9 @@ class Levels:
     def _import_lines(
         self, side: int, path: str, tree: ast.Module, is_fine: object, other: set[tuple[str, str]]
     ) -> None:
+        for node in tree.body:
+            if _is_for_types(node):
+                self.kernel.lines.append(Line(side, path, node.lineno, node.lineno, "import"))
         for node in _imports(tree):
             kept = [alias for alias in node.names if (_module_of(node), ast.dump(alias)) in other]
             moved = [alias for alias in node.names if alias not in kept]
@@ -234,6 +279,43 @@ class Levels:
         """Whether the new file has the name from elsewhere: that it means the same is seen where it is used."""
         after = self.claims.modules.get(path, path)
         return after in self.names[NEW].files and name in self.names[NEW].table(after)
+
+    def _values(self, path: str) -> None:
+        """Module-level values: those that every module may make for itself, and those that moved."""
+        canon = self.kernel.canon
+        for name, node in self.names[NEW].definitions(path).items():
+            if not isinstance(node, (ast.Assign, ast.AnnAssign)) or "." in name:
+                continue
+            same = canon[NEW].repeatable(("top", path, name))
+            was = self._back.get((path, name))
+            if same is not None and same in self._repeatable():
+                self._repeated.add((NEW, path, name))
+                self.kernel.lines.append(Line(NEW, path, node.lineno, node.end_lineno or node.lineno, "support"))
+            elif was is not None and was[0] != path:
+                self._moved_value(was, (path, name), node)
+
+    def _moved_value(self, was: Definition, now: Definition, node: ast.Assign | ast.AnnAssign) -> None:
+        before = self.names[OLD].definitions(was[0])[was[1]]
+        assert isinstance(before, (ast.Assign, ast.AnnAssign))
+        self._repeated |= {(OLD, *was), (NEW, *now)}
+        fo, fn = _level_frame(OLD, was[0]), _level_frame(NEW, now[0])
+        for side, each, frame in ((OLD, before, fo), (NEW, node, fn)):
+            self.kernel.lines.append(Line(side, frame.path, each.lineno, each.end_lineno or each.lineno, "move"))
+        if before.value is not None and node.value is not None:
+            self.kernel.same(before.value, fo, node.value, fn)
+
+    def _repeatable(self) -> set[tuple[str, ...]]:
+        """What the old files had of these values."""
+        if self._known is None:
+            canon = self.kernel.canon[OLD]
+            self._known = {
+                same
+                for path in self.claims.changed
+                if path in self.change.old
+                for name in self.names[OLD].definitions(path)
+                if (same := canon.repeatable(("top", path, name))) is not None
+            }
+        return self._known
 
     def _gone(self, path: str) -> None:
         for node in _imports(self.names[OLD].tree(path)):
@@ -267,8 +349,18 @@ def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
     for node in todo:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
-        elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            todo += node.body
+        elif _is_for_types(node):
+            todo += node.body  # type: ignore[attr-defined]
+
+
+def _is_for_types(node: ast.stmt) -> bool:
+    """`if TYPE_CHECKING:` with nothing but imports in it."""
+    return (
+        isinstance(node, ast.If)
+        and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        and all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in node.body)
+        and not node.orelse
+    )
 
 
 def _module_of(node: ast.Import | ast.ImportFrom) -> str:

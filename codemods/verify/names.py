@@ -36,6 +36,17 @@ class Names:
         self._tables: dict[str, dict[str, list[ast.AST]]] = {}
         self._definitions: dict[str, dict[str, ast.stmt]] = {}
         self._resolved: dict[tuple[str, str], Ref] = {}
+        self._paths: frozenset[str] | None = None
+        self._words: frozenset[str] = frozenset()
+
+    def focus(self, paths: frozenset[str], words: frozenset[str]) -> None:
+        """Follow names no further than needed: into these files, or after these words. Elsewhere a name is what the
+        import calls it, which is the same on both sides where nothing changed."""
+        self._paths, self._words = paths, words
+        self._resolved.clear()
+
+    def _is_near(self, path: str, name: str) -> bool:
+        return self._paths is None or path in self._paths or name in self._words
 
     def tree(self, path: str) -> ast.Module:
         """Raises Unreadable naming the path."""
@@ -111,9 +122,15 @@ class Names:
         return ("mod", found) if found is not None and found.endswith(".py") else ("ext", dotted)
 
     def _member(self, module: Ref, name: str, hops: int) -> Ref:
+        if module[0] == "ext":  # a package without a file may have modules
+            return self._module("", f"{module[1]}.{name}")
         if module[0] != "mod":
-            return (module[0], f"{module[1]}.{name}") if module[0] == "ext" else ("free", name)
+            return ("free", name)
         path = module[1]
+        if not self._is_near(path, name):
+            dotted = f"{self.modules.module_of(path)}.{name}"
+            inner = self.modules.path_of(dotted) if path.endswith("__init__.py") else None
+            return ("mod", inner) if inner is not None and inner.endswith(".py") else ("ext", dotted)
         if name in self.table(path):
             return self._resolve(path, name, hops)
         dotted = f"{self.modules.module_of(path)}.{name}"
@@ -144,10 +161,14 @@ class Names:
 
     def method(self, path: str, owner: str, name: str, hops: int = _MAX_HOPS) -> Definition | None:
         """The method `name` of a class, looked for in the class and then in its bases that are in the tree."""
+        if not self._is_near(path, name):
+            return None
         node = self.definitions(path).get(owner)
         if self.has((path, f"{owner}.{name}")):
             return (path, f"{owner}.{name}")
         if not isinstance(node, ast.ClassDef) or hops <= 0:
+            return None
+        if self._paths is not None and name not in self._words and hops < _MAX_HOPS:
             return None
         for base in node.bases:
             dotted = ast.unparse(base).split(".") if isinstance(base, (ast.Name, ast.Attribute)) else []
