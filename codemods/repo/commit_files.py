@@ -13,12 +13,15 @@ from codemods.repo.git import GitFailed, git
 from codemods.repo.store import HARDENED, MAX_BLOB_BYTES, ObjectStore
 from codemods.repo.tree_diff import entries_of, entry_at
 from codemods.schema.errors import SourceError
+from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES
 
 # Attributes are not asked (`--text`): a .gitattributes file could call Python files binary and so hide them.
 _GREP = (
     "grep", "--fixed-strings", "--word-regexp", "--only-matching", "--text", "--no-textconv", "--no-color", "--null",
     "--no-line-number", "--no-column", "--full-name", "--no-recurse-submodules", "--no-ext-grep",
 )  # fmt: skip
+# A search takes a third of the time that reading the whole tree does.
+MAX_GREPS = 3
 _GREP_SETTINGS = ("-c", "core.commitGraph=false", "-c", "grep.fallbackToNoIndex=false")
 
 
@@ -29,7 +32,8 @@ class CommitFiles:
         self.store, self.tree = store, tree
         self._paths: tuple[str, ...] | None = None
         self._oids: dict[str, str] | None = None
-        self._mentions: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+        self._mentions: dict[str, tuple[str, ...]] = {}
+        self._num_greps = 0
 
     def paths(self) -> tuple[str, ...]:
         """Every plain file, sorted."""
@@ -55,17 +59,20 @@ class CommitFiles:
             raise SourceError(f"has more than {MAX_BLOB_BYTES:,} bytes", fix="look at it by hand", path=path)
         return raw
 
-    def mentions(self, words: Iterable[str], suffixes: Sequence[str] = (".py", ".pyi")) -> dict[str, tuple[str, ...]]:
-        """Word -> sorted paths of the files, of those suffixes, in which it stands as a whole word of ASCII letters,
-        digits and underscores."""
-        asked, ends = list(dict.fromkeys(words)), tuple(suffixes)
-        missing = [word for word in asked if (word, ends) not in self._mentions]
+    def mentions(self, words: Iterable[str]) -> dict[str, tuple[str, ...]] | None:
+        """Word -> sorted paths of the Python files and documents in which it stands as a whole word of ASCII letters,
+        digits and underscores. None when that would take more than MAX_GREPS searches: reading is faster then."""
+        asked = list(dict.fromkeys(words))
+        missing = [word for word in asked if word not in self._mentions]
         if missing:
-            for word, found in self._grep(missing, ends).items():
-                self._mentions[word, ends] = tuple(sorted(found))
-        return {word: self._mentions[word, ends] for word in asked}
+            if self._num_greps == MAX_GREPS:
+                return None
+            self._num_greps += 1
+            for word, found in self._grep(missing).items():
+                self._mentions[word] = tuple(sorted(found))
+        return {word: self._mentions[word] for word in asked}
 
-    def _grep(self, words: Sequence[str], suffixes: Sequence[str]) -> dict[str, set[str]]:
+    def _grep(self, words: Sequence[str]) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {word: set() for word in words}
         # Not a word that git could match as one line: nothing mentions it.
         searched = [word for word in words if word and "\n" not in word and "\0" not in word]
@@ -73,7 +80,7 @@ class CommitFiles:
             return found
         # Patterns come from stdin: there may be more of them than a command line holds.
         argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP, "-f", "-", self.tree, "--"]
-        argv += [f"*{suffix}" for suffix in suffixes]
+        argv += [f"*{suffix}" for suffix in PYTHON_SUFFIXES + DOCUMENT_SUFFIXES]
         stdin = os.fsencode("".join(f"{word}\n" for word in searched))
         try:
             said = git(*argv, cwd=self.store.git_dir, stdin=stdin, extra=HARDENED)

@@ -5,15 +5,31 @@ from __future__ import annotations
 from msgspec import Struct
 
 from codemods.schema.result import FileChange
+from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
 
 
+class Opaque(Struct, frozen=True, kw_only=True):
+    """A changed path that is not compared line by line: a link, a submodule, a binary or a huge file.
+
+    what: in words, for the residue. old_lines, new_lines: how many changed lines it counts for, as git counts a link
+    (one a side); 0 on a side where it is not."""
+
+    path: str
+    what: str
+    old_lines: int
+    new_lines: int
+
+
 class TreeChange(Struct, frozen=True, kw_only=True):
-    """`changes`: every file whose bytes differ, was added or was removed, sorted by path; renames are not paired."""
+    """`changes`: every text file whose bytes differ, was added or was removed, sorted by path; renames are not paired.
+    `opaque`: every other path that differs. `problems`: what is not in any line, such as a mode that changed."""
 
     old: FileSet
     new: FileSet
     changes: tuple[FileChange, ...]
+    opaque: tuple[Opaque, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 def between(old: FileSet, new: FileSet) -> TreeChange:

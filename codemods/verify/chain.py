@@ -1,0 +1,173 @@
+"""A range of commits, one after the other: certificates in order, made by several processes, a few ahead of the reader.
+
+What is held at a time does not grow with the range. Each process has its own git. A commit that can't be checked ends
+the range with an error; what a check says is not looked at here."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+
+from msgspec import Struct
+
+from codemods.repo.store import ObjectStore
+from codemods.schema.certificate import Certificate
+from codemods.schema.config import Settings
+from codemods.schema.errors import InternalError, UnmovedError
+from codemods.schema.progress import Progress
+from codemods.verify.certificate import Explain, Readers, certify
+
+_AHEAD = 3  # commits a process may be ahead of the reader
+_COLLECT_EVERY = 8
+
+
+class Failed(Struct, frozen=True, kw_only=True):
+    """An error of another process, as data: exceptions with arguments of their own don't travel."""
+
+    code: str
+    message: str
+    fix: str
+    path: str
+    line: int
+    is_internal: bool = False
+
+
+class Uncheckable(UnmovedError):
+    """A commit of the range could not be checked; `code` is that of what went wrong."""
+
+    def __init__(self, commit: str, failed: Failed) -> None:
+        super().__init__(f"commit {commit[:12]}: {failed.message}", fix=failed.fix, path=failed.path, line=failed.line)
+        self.code = failed.code
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What to check. explain, readers: importable functions, so that other processes find them; None for the real ones.
+    They get the change between two trees."""
+
+    git_dir: Path
+    commits: tuple[str, ...]
+    settings: Settings
+    explain: Explain | None = None
+    readers: Readers | None = None
+
+
+def default_jobs() -> int:
+    """As many as there are cores for this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def verify_chain(request: Request, jobs: int, progress: Progress) -> Generator[Certificate, None, None]:
+    """One certificate for each commit, in their order. Raises Uncheckable at the first that can't be checked."""
+    total = len(request.commits)
+    jobs = min(jobs, total)
+    results = _alone(request) if jobs <= 1 else _together(request, jobs)
+    for number, commit in enumerate(request.commits, 1):
+        progress.step(number, total, commit[:12])
+        result = next(results)
+        if isinstance(result, Failed):
+            raise InternalError(result.message, fix=result.fix) if result.is_internal else Uncheckable(commit, result)
+        yield result
+
+
+def _alone(request: Request) -> Iterator[Certificate | Failed]:
+    with ObjectStore(request.git_dir) as store:
+        for number, commit in enumerate(request.commits, 1):
+            yield _certified(store, commit, request)
+            if number % _COLLECT_EVERY == 0:
+                gc.collect()  # the command runs without the cyclic collector; syntax trees are full of cycles
+
+
+def _together(request: Request, jobs: int) -> Iterator[Certificate | Failed]:
+    # Not by fork: the command has a thread that shows progress, and a fork of threads may hang.
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_start, initargs=(_without_commits(request),)
+    )
+    waiting: deque[Future[Certificate | Failed]] = deque()
+    rest = iter(request.commits)
+    try:
+        for commit in rest:
+            waiting.append(pool.submit(_work, commit))
+            if len(waiting) >= jobs * _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise InternalError(
+            "a process that checked a commit was killed, or crashed",
+            fix="run again with -j 1 to see at which commit; it may need more memory than there is",
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _without_commits(request: Request) -> Request:
+    return Request(
+        git_dir=request.git_dir, commits=(), settings=request.settings, explain=request.explain, readers=request.readers
+    )
+
+
+class _Worker:
+    """What a process keeps from one commit to the next."""
+
+    store: ObjectStore
+    request: Request
+    done = 0
+
+
+def _start(request: Request) -> None:
+    _Worker.request = request
+    _Worker.store = ObjectStore(request.git_dir)
+    gc.disable()  # as the command itself does
+
+
+def _work(commit: str) -> Certificate | Failed:
+    _Worker.done += 1
+    if _Worker.done % _COLLECT_EVERY == 0:
+        gc.collect()
+    return _certified(_Worker.store, commit, _Worker.request)
+
+
+def _certified(store: ObjectStore, commit: str, request: Request) -> Certificate | Failed:
+    explain, readers = checks(request.explain, request.readers)
+    try:
+        return certify(store, commit, request.settings, explain, readers)
+    except UnmovedError as error:
+        return Failed(code=error.code, message=error.message, fix=error.fix, path=error.path, line=error.line)
+    except Exception as error:  # noqa: BLE001 -- it has to travel to the process that reports it
+        return _crashed(commit, error)
+
+
+def _crashed(commit: str, error: Exception) -> Failed:
+    import traceback
+
+    if os.environ.get("UNMOVED_DEBUG", "0") not in ("", "0"):
+        traceback.print_exception(error)
+    frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
+    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return Failed(
+        code=InternalError.code,
+        message=f"internal error at commit {commit[:12]}: {type(error).__name__}{where}: {str(error)[:200]}",
+        fix="this is a bug of unmoved: run again with -j 1 and UNMOVED_DEBUG=1 and report the traceback",
+        path="",
+        line=0,
+        is_internal=True,
+    )
+
+
+def checks(explain: Explain | None, readers: Readers | None) -> tuple[Explain, Readers]:
+    """The functions given, or the real ones."""
+    if explain is None:
+        from codemods.verify.explain import explain as real_explain
+
+        explain = real_explain
+    if readers is None:
+        from codemods.verify.readers import left_behind
+
+        readers = left_behind
+    return explain, readers
