@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import cast
 
 from msgspec import Struct
@@ -195,6 +196,7 @@ def _leaf(target: Target) -> str:
     return target.path.rpartition(".")[2]
 
 
+@lru_cache(maxsize=4096)
 def _may_derive(text: bytes, word: bytes) -> bool:
     """Whether some class statement may have the word among its bases, or the file gives the word another name."""
     for match in re.finditer(rb"\b" + re.escape(word) + rb"\b", text):

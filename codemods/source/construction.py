@@ -17,6 +17,7 @@ from codemods.source.flow import Flow, Kind, attributes, flow_of
 from codemods.source.flow_points import Point
 from codemods.source.locate import flattened
 from codemods.source.members import self_name
+from codemods.source.nodes import walk
 from codemods.source.parse import FUNCTIONS, Function
 
 _MAKERS = ("__init__", "__post_init__", "__attrs_post_init__", "setUp", "setup_method")
@@ -138,7 +139,7 @@ class Construction:
     def _runs_when_called(self, method: Method) -> bool:
         if method not in self._plain:
             function = self.nodes[method]
-            yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
+            yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function))
             self._plain[method] = isinstance(function, ast.FunctionDef) and not yields
         return self._plain[method]
 

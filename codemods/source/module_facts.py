@@ -47,7 +47,8 @@ def module_facts(files: FileSet, path: str) -> ModuleFacts:
     found = _cache.get(key)
     if found is None:
         try:
-            found = _read(modules, path, light_tree(files, path)[1])
+            text, tree = light_tree(files, path)
+            found = _read(modules, path, tree, _declared_global(tree) if b"global" in text.body else set())
         except SourceError:
             found = _NOTHING
         _cache[key] = found
@@ -58,7 +59,7 @@ def module_facts(files: FileSet, path: str) -> ModuleFacts:
     return found
 
 
-def _read(modules: Modules, path: str, tree: ast.Module) -> ModuleFacts:
+def _read(modules: Modules, path: str, tree: ast.Module, declared: set[str]) -> ModuleFacts:
     imported: dict[str, list[Imported]] = {}
     other: set[str] = set()
     stars: list[str] = []
@@ -79,7 +80,6 @@ def _read(modules: Modules, path: str, tree: ast.Module) -> ModuleFacts:
             other.add(node.name)
         else:
             other.update(_targets(node))
-    declared = _declared_global(tree)
     only = {name: tuple(found) for name, found in imported.items() if name not in other and name not in declared}
     return ModuleFacts(only, frozenset(imported) | other | declared, tuple(stars))
 

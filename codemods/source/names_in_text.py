@@ -8,6 +8,7 @@ import posixpath
 import re
 
 from codemods.source.exports import exports_of
+from codemods.source.nodes import walk
 from codemods.source.parse import FUNCTIONS, Source
 
 # Calls and names that turn text into a lookup of a module-level name.
@@ -31,7 +32,7 @@ def _collect(source: Source) -> set[str]:
         found.update(_WORD.findall(match[1].decode("utf-8", "replace")))
     is_test = _is_test(source.path)
     is_looked_up = _LOOKUPS.search(source.body) is not None
-    for node in ast.walk(source.tree):
+    for node in walk(source.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if is_looked_up:
                 found.update(_WORD.findall(node.value))

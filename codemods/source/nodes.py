@@ -29,6 +29,17 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Every statement, those in definitions and blocks too, in no particular order. Expressions are not entered."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting.extend(getattr(node, name, ()))
+
+
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The node and all nodes below it, in the order of `ast.walk`. Half as long as that."""
     waiting = deque([node])

@@ -6,6 +6,7 @@ that other code sets on the object do not count."""
 from __future__ import annotations
 
 import ast
+import re
 from enum import IntEnum
 
 from codemods.source import foreign
@@ -13,6 +14,7 @@ from codemods.source.classes import ClassKey, External, class_at, defines, dynam
 from codemods.source.construction import construction
 from codemods.source.files import FileSet
 from codemods.source.members import Member, MemberKind, has_unknown_bases, instance_attributes, members
+from codemods.source.nodes import walk
 from codemods.source.parse import FUNCTIONS
 from codemods.source.usage import UseKind, self_uses
 
@@ -22,6 +24,7 @@ _RECORD_BASES = frozenset(
 )
 _RECORD_MAKERS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "s", "attributes"})
 _INNATE = frozenset({"__class__", "__module__", "__doc__", "__dict__", "__weakref__"})
+_DEL = re.compile(rb"\bdel\b")
 _OF_ENUMS = frozenset({"name", "value", "_name_", "_value_"})  # descriptors that a class of enum does not show
 
 
@@ -139,7 +142,7 @@ def _deleted(files: FileSet, key: ClassKey) -> frozenset[str]:
     for each in mro(files, key).classes:
         at = class_at(files, each)
         for statement in at[1].body if at is not None else ():
-            if at is not None and isinstance(statement, FUNCTIONS):
+            if at is not None and isinstance(statement, FUNCTIONS) and _DEL.search(at[0].segment(statement)):
                 found.update(use.attribute for use in self_uses(at[0], statement) if use.kind is UseKind.DELETE)
     return frozenset(found)
 
@@ -152,7 +155,7 @@ def _sets_any(files: FileSet, key: ClassKey) -> bool:
 def _sets_any_now(files: FileSet, key: ClassKey) -> bool:
     for each in mro(files, key).classes:
         at = class_at(files, each)
-        for node in ast.walk(at[1]) if at is not None else ():
+        for node in walk(at[1]) if at is not None else ():
             if isinstance(node, ast.Attribute) and node.attr == "__dict__":
                 return True
             is_setattr = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr"

@@ -15,6 +15,7 @@ from codemods.source.classes import ClassKey, class_at, memo, mro, subclasses
 from codemods.source.files import FileSet
 from codemods.source.locate import flattened
 from codemods.source.modules import modules_of
+from codemods.source.nodes import walk
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.usage import WRITES, UseKind, self_uses
 
@@ -119,7 +120,9 @@ def _read(files: FileSet, key: ClassKey) -> Iterator[_Method]:
     source, node = at
     for statement in flattened(node.body):
         if isinstance(statement, FUNCTIONS):
-            calls_super = any(isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(statement))
+            calls_super = b"super" in source.segment(statement) and any(
+                isinstance(each, ast.Name) and each.id == "super" for each in walk(statement)
+            )
             yield _Method(statement.name, _effects(source, statement), calls_super)
 
 

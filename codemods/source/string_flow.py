@@ -8,6 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from msgspec import Struct
+
+from codemods.source.nodes import walk
 from codemods.source.parse import FUNCTIONS, Function, Source
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import Role, lookup
@@ -102,11 +105,9 @@ class _Flow:
 
     def attribute(self, name: str) -> Iterator[tuple[ast.expr, bool]]:
         """`self.NAMES`, `Table.NAMES`: whatever of that name a body or a method of this file sets."""
-        for node in ast.walk(self.source.tree):
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(name in (getattr(each, "id", ""), getattr(each, "attr", "")) for each in targets):
-                    yield node.value, False
+        for node in _inventory(self.source).assigned.get(name, ()):
+            assert node.value is not None
+            yield node.value, False
 
     def assigned(self, target: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
         """The value of one target of an assignment or a loop."""
@@ -134,9 +135,31 @@ class _Flow:
         if given is not None:
             yield given
         place = plain.index(parameter) if parameter in plain else None
-        for node in ast.walk(self.source.tree):
-            if isinstance(node, ast.Call) and (callee(node) or [""])[-1] == function.name:
-                yield from _argument(node, parameter.arg, place, function)
+        for node in _inventory(self.source).called.get(function.name, ()):
+            yield from _argument(node, parameter.arg, place, function)
+
+
+class _Inventory(Struct, frozen=True, eq=False):
+    """The assignments and the calls of a file by the last name of their target."""
+
+    assigned: dict[str, list[ast.Assign | ast.AnnAssign]]
+    called: dict[str, list[ast.Call]]
+
+
+def _inventory(source: Source) -> _Inventory:
+    """Made once a file."""
+    kept = source.notes.get("string flow")
+    if not isinstance(kept, _Inventory):
+        kept = source.notes["string flow"] = _Inventory({}, {})
+        for node in walk(source.tree):
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = {name for each in targets for name in (getattr(each, "id", ""), getattr(each, "attr", ""))}
+                for name in names:
+                    kept.assigned.setdefault(name, []).append(node)
+            elif isinstance(node, ast.Call):
+                kept.called.setdefault((callee(node) or [""])[-1], []).append(node)
+    return kept
 
 
 def _argument(call: ast.Call, name: str, place: int | None, function: Function) -> Iterator[ast.expr]:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import tokenize
 from bisect import bisect_right
+from itertools import accumulate
 
 from codemods.schema.errors import SourceError
 
-# Python ends a physical line at \n, \r\n or \r only; str.splitlines also stops at form feeds and U+2028.
-_NEWLINE = re.compile(rb"\r\n|\n|\r")
 _BOM = codecs.BOM_UTF8
 
 
@@ -35,7 +33,10 @@ class Text:
         self.body = stripped if self.encoding == "utf-8" else _to_utf8(path, stripped, self.encoding)
         if b"\x00" in self.body:
             raise NotText("has a NUL byte", path=path, fix="remove the byte or exclude the file in [tool.unmoved]")
-        self.line_starts = [0, *(match.end() for match in _NEWLINE.finditer(self.body))]
+        # Python ends a physical line at \n, \r\n or \r only. So do bytes; str also ends one at form feeds and U+2028.
+        self.line_starts = [0, *accumulate(map(len, self.body.splitlines(keepends=True)))]
+        if len(self.line_starts) > 1 and not self.body.endswith((b"\n", b"\r")):
+            self.line_starts.pop()  # no line starts at the end of the last one
         self.newline = _dominant_newline(self.body)
 
     def offset(self, line: int, column: int) -> int:

@@ -70,6 +70,14 @@ def receiver_name(function: Function) -> str:
 
 def self_uses(source: Source, function: Function) -> list[Use]:
     """Every use of the first parameter inside the method, in the order of the text."""
+    kept = source.notes.setdefault("self uses", {})
+    assert isinstance(kept, dict)
+    if function not in kept:
+        kept[function] = _self_uses(source, function)
+    return list(kept[function])
+
+
+def _self_uses(source: Source, function: Function) -> list[Use]:
     name = receiver_name(function)
     if not name:
         return []
@@ -110,8 +118,9 @@ def bare_supers(function: Function) -> list[ast.Name]:
 
 
 def _use(source: Source, function: Function, name: ast.Name, *, is_nested: bool) -> Use:
-    is_late = is_late_at(source, function, name)
     parent = source.parents[name]
+    # Lambdas, functions and generators have scopes of their own; only a walrus leaves its scope.
+    is_late = (is_nested or isinstance(parent, ast.NamedExpr)) and is_late_at(source, function, name)
     if isinstance(parent, ast.Attribute) and parent.attr != "__dict__":
         above = source.parents[parent]
         kind = _kind_of(parent.ctx)

@@ -20,6 +20,7 @@ from codemods.source.kept_text import keep_printed
 from codemods.source.mentions import attributes
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
+from codemods.source.nodes import statements
 from codemods.source.parse import Source, light_tree, load
 from codemods.source.receivers import scope_at
 from codemods.source.scopes import Occurrence, Scope, ScopeKind, lookup
@@ -271,8 +272,8 @@ def candidates(files: FileSet, old: str) -> Iterator[str]:
         if b"import" not in raw:
             continue
         text, tree = light_tree(files, path)
-        statements = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-        names = [(alias, isinstance(node, ast.ImportFrom)) for node in statements for alias in node.names]
+        imports = [node for node in statements(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        names = [(alias, isinstance(node, ast.ImportFrom)) for node in imports for alias in node.names]
         if any(is_from and alias.name in {old, "*"} for alias, is_from in names):
             yield path
             continue
