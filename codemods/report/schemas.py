@@ -1,5 +1,5 @@
-"""The published JSON schemas: of what commands print, of plan files, of the configuration. Made from the structs, so
-they can't say anything else; a test compares the files in codemods/schema with what is made here."""
+"""The published JSON schemas: of what commands print, of plan files, of certificates, of the configuration. Made from the
+structs, so they can't say anything else; a test compares the files in codemods/schema with what is made here."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ import msgspec
 from codemods import schema
 from codemods.plan.load import STEP_KINDS, target_aliases
 from codemods.report.model import ConfigReport, ErrorReport, ExplainReport, RunReport, SuggestReport
+from codemods.report.verify_model import VerifyReport
+from codemods.schema.certificate import Certificate
 from codemods.schema.config import Config
 from codemods.schema.plan import Plan, StepBase
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_REPORTS = {"apply": RunReport, "suggest": SuggestReport, "explain": ExplainReport, "show-config": ConfigReport}
-_FILES = {"plan-file": Plan, "config": Config}
+_REPORTS = {
+    "apply": RunReport,
+    "suggest": SuggestReport,
+    "verify": VerifyReport,
+    "explain": ExplainReport,
+    "show-config": ConfigReport,
+}
+_FILES = {"plan-file": Plan, "config": Config, "certificate": Certificate}
 
 
 def published() -> Mapping[str, bytes]:
