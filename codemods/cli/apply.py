@@ -66,6 +66,13 @@ def apply(
     All steps are checked first. A refusal anywhere writes nothing, and every refusal of every step is listed.
 
     \b
+    Hazards are places where behaviour could change. Their severity says what becomes of the step:
+      stop    refuses, until the plan settles it: a key of the step, or accept = { U104 = "why it does not matter" }
+      prove   lets it through, and asks you for a test or a run of old against new before you merge
+      note    lets it through; something for you to read
+    `unmoved explain U104` prints a page on each.
+
+    \b
     Examples:
       unmoved apply plan.toml                       what would it do?
       unmoved apply plan.toml --diff                the whole change, for `git apply` too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,6 +62,11 @@ def plan(
       unmoved plan engine.runner:Runner.bind_threads --to engine.numa --output plan.toml
       unmoved plan engine.runner:Runner._config --do inline-method
       unmoved plan engine.runner:Runner.go --do rename --to start --set 'strings="keep"'
+
+    \b
+    What a hazard's severity means: `stop` refuses until the plan settles it (a key, or accept = { CODE = "reason" });
+    `prove` lets the step through and asks you for a test or a run of old against new; `note` is for you to read.
+    `unmoved explain CODE` prints a page on each.
 
     \b
     Exit status: 0 the step can be applied, 2 it is refused as it stands (the step is written all the same, with what
@@ -143,10 +149,11 @@ def plan_step(session: Session, asked: Step, output: Path | None) -> int:
         progress.step(1, 1, f"{asked.do} {asked.target}")
         tree = session.work_tree()
         files = FileSet(tree)
-        step = complete(files, asked)
-        result = describe(files, step, settings)
+        completed = complete(files, asked, settings)
+        step = completed.step
+        result = describe(files, step, settings, completed.findings)
     session.tell_unread(tree)
-    text, plan_id = _text(step, result, existing)
+    text, plan_id = _text(step, result, existing, output)
     session.written = _write(output, text)
     report = RunReport(
         plan=plan_id,
@@ -192,7 +199,7 @@ def _number(existing: str) -> int:
     return len(parse_plan(existing, "").step) + 1
 
 
-def _text(step: Step, result: StepResult, existing: str) -> tuple[str, str]:
+def _text(step: Step, result: StepResult, existing: str, output: Path | None) -> tuple[str, str]:
     """The whole plan file and its id."""
     from codemods.plan.dump import dump_step, heading
     from codemods.plan.load import parse_plan
@@ -200,9 +207,23 @@ def _text(step: Step, result: StepResult, existing: str) -> tuple[str, str]:
     block = dump_step(step, findings=result.findings, hazards=result.hazards, refusals=result.refusals)
     if existing:
         return f"{existing.rstrip()}\n\n{block}", parse_plan(existing, "").id
-    name = step.target.rpartition(":")[2].rpartition(".")[2]
-    plan_id = f"{step.do}-{name.strip('_').replace('_', '-')}"
-    return f"{heading(plan_id)}\n{block}", plan_id
+    plan_id = _plan_id(step, output)
+    return f"{heading(plan_id, comment=_ABOUT_ID)}\n{block}", plan_id
+
+
+_ABOUT_ID = "goes into the trailers of every commit: say what the whole plan is for"
+
+
+def _plan_id(step: Step, output: Path | None) -> str:
+    """Named after the file, or after what all its steps will be about: the class, or else the module."""
+    from codemods.schema.refs import DefRef
+
+    stem = output.stem if output is not None else "plan"
+    if stem == "plan":
+        owner = DefRef.parse(step.target).owner if ":" in step.target else ""
+        stem = owner.rpartition(".")[2] or step.target.partition(":")[0].removesuffix(".py").rpartition(".")[2]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "-", stem)
+    return re.sub("-+", "-", words).strip("-").lower() or "plan"
 
 
 def _write(output: Path | None, text: str) -> str:

@@ -4,53 +4,51 @@ Plans in memory only. `complete` adds keys that follow from the code; it never a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec import Struct
 from msgspec.structs import replace
 
 from codemods.plan.check import configured, run_step
+from codemods.plan.decide import decide
 from codemods.schema.config import Settings
 from codemods.schema.errors import PlanError
-from codemods.schema.hazards import Severity
 from codemods.schema.plan import ExtractMethod, Step
 from codemods.schema.refs import DefRef
 from codemods.schema.result import Finding, StepResult
 from codemods.source.classes import ClassKey, declarers, names_of, overriders
 from codemods.source.files import FileSet
-from codemods.source.locate import find
-from codemods.source.members import MemberKind, members
+from codemods.source.locate import find, find_method
 from codemods.source.modules import modules_of
 from codemods.source.strings import mentions
 from codemods.source.usage import UseKind
-from codemods.transforms.make_static import plan as plan_static
 from codemods.transforms.parameters import needs_of
-from codemods.transforms.transform import Planned
 
 
-def complete(files: FileSet, step: Step) -> Step:
+class Completed(Struct, frozen=True, kw_only=True):
+    """A step with the keys that follow from the code, and why it has them."""
+
+    step: Step
+    findings: tuple[Finding, ...] = ()
+
+
+def complete(files: FileSet, step: Step, settings: Settings) -> Completed:
     """The step with `returns` filled in, and `wrapper` where the method can't go without one."""
     if not isinstance(step, ExtractMethod):
-        return step
-    located = find(files, DefRef.parse(step.method))
+        return Completed(step=step)
+    files = configured(files, settings)
+    located = find_method(files, DefRef.parse(step.method))
     if located.owner is None:
-        return step
-    needs = needs_of(located.source, located.function, step)
-    if step.returns is None and needs.written:
-        step = replace(step, returns=tuple(needs.written))
-    kind = members(files, located.source, located.owner)[located.ref.name].kind
-    if step.wrapper or kind is MemberKind.STATIC:
-        return step
-    wrapped = replace(step, wrapper=True)
-    return wrapped if _stops(plan_static(files, wrapped)) < _stops(plan_static(files, step)) else step
+        return Completed(step=step)
+    decided = decide(files, step, located, settings.accept)
+    return Completed(step=decided.step, findings=decided.findings)
 
 
-def _stops(planned: Planned) -> int:
-    return len(planned.refusals) + sum(hazard.severity is Severity.STOP for hazard in planned.hazards)
-
-
-def describe(files: FileSet, step: Step, settings: Settings) -> StepResult:
-    """The step's result with everything that was found out about its target."""
+def describe(files: FileSet, step: Step, settings: Settings, found: Sequence[Finding] = ()) -> StepResult:
+    """The step's result with everything that was found out about its target. found: already."""
     files = configured(files, settings)
     result, _ = run_step(files, step, 1, settings.accept)
-    return replace(result, findings=tuple(dict.fromkeys([*result.findings, *_about(files, step)])))
+    return replace(result, findings=tuple(dict.fromkeys([*found, *result.findings, *_about(files, step)])))
 
 
 def _about(files: FileSet, step: Step) -> list[Finding]:

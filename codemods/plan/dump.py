@@ -23,9 +23,10 @@ def dump_plan(plan: Plan) -> str:
     return heading(plan.id, plan.title) + "".join(f"\n{dump_step(step)}" for step in plan.step)
 
 
-def heading(plan_id: str, title: str = "") -> str:
-    """The top of a plan file, before its first step."""
-    return f"id = {_value(plan_id)}\n" + (f"title = {_value(title)}\n" if title else "")
+def heading(plan_id: str, title: str = "", *, comment: str = "") -> str:
+    """The top of a plan file, before its first step. comment: on the id."""
+    said = f"  # {comment}" if comment else ""
+    return f"id = {_value(plan_id)}{said}\n" + (f"title = {_value(title)}\n" if title else "")
 
 
 def dump_step(

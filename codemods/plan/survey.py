@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 
 from codemods.plan.check import configured
+from codemods.plan.decide import obstacles, with_wrapper
 from codemods.schema.config import Settings
 from codemods.schema.errors import PlanError
 from codemods.schema.hazards import Hazard, Severity
@@ -15,11 +16,10 @@ from codemods.schema.refs import DefRef
 from codemods.schema.survey import Candidate
 from codemods.source.classes import ClassKey, declarers, names_of, overriders
 from codemods.source.files import FileSet
-from codemods.source.locate import Located, find
+from codemods.source.locate import Located, find, find_method
 from codemods.source.members import MemberKind, members
 from codemods.source.modules import modules_of
 from codemods.source.parse import FUNCTIONS, Function
-from codemods.transforms.make_static import plan as plan_static
 from codemods.transforms.parameters import Needs, needs_of
 
 _COSTS = {Severity.STOP: 40, Severity.PROVE: 6, Severity.NOTE: 1}
@@ -48,7 +48,8 @@ def survey(files: FileSet, target: DefRef, settings: Settings) -> tuple[Candidat
     kinds = members(files, located.source, located.node)
     found = []
     for name, member in kinds.items():
-        if isinstance(member.node, FUNCTIONS) and len(member.nodes) == 1:
+        is_accessor = member.kind is MemberKind.ACCESSOR
+        if isinstance(member.node, FUNCTIONS) and (len(member.nodes) == 1 or is_accessor):
             found.append(_candidate(files, located, key, name, member.kind, settings))
     return tuple(sorted(found, key=lambda each: (not each.can_leave, each.cost, each.line)))
 
@@ -57,24 +58,20 @@ def _candidate(
     files: FileSet, located: Located, key: ClassKey, name: str, kind: MemberKind, settings: Settings
 ) -> Candidate:
     method = DefRef(located.ref.module, f"{located.ref.qualname}.{name}")
-    found = find(files, method)
+    found = find_method(files, method)
     function = found.function
     lines = (function.end_lineno or function.lineno) - function.lineno + 1
     if kind is MemberKind.STATIC:
         easy = ("static already: it only has to move",)
         return Candidate(method=name, line=function.lineno, lines=lines, cost=1, reasons=easy, can_leave=True)
-    step = ExtractMethod(method=str(method), wrapper=True)
+    step, planned = with_wrapper(files, ExtractMethod(method=str(method)), found)
     needs = needs_of(found.source, function, step)
-    planned = plan_static(files, step)
-    accepted = [hazard for hazard in planned.hazards if hazard.code in settings.accept]
-    hazards = tuple(hazard for hazard in planned.hazards if hazard not in accepted)
-    stops = [hazard for hazard in hazards if hazard.severity is Severity.STOP]
+    hazards = tuple(hazard for hazard in planned.hazards if not settings.accept.get(hazard.code))
+    in_the_way = obstacles(planned, settings.accept)
     reasons = [*_shape(needs, function), *_family(files, key, name)]
-    reasons += [f"{hazard.code}: {hazard.message}" for hazard in stops]
-    reasons += [f"{refusal.code}: {refusal.message}" for refusal in planned.refusals]
-    can_leave = not stops and not planned.refusals and not _is_protocol(name)
+    reasons += [f"{each.code}: {each.message}" for each in in_the_way]
     if _is_protocol(name):
-        reasons.append("Python calls it by its name")
+        reasons.append("Python calls it by its name: keep a wrapper")
     return Candidate(
         method=name,
         line=function.lineno,
@@ -82,7 +79,7 @@ def _candidate(
         cost=_cost(needs, hazards) + (20 if overriders(files, key, name) else 0),
         reasons=tuple(reasons),
         hazards=hazards,
-        can_leave=can_leave,
+        can_leave=not in_the_way,
     )
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
+from bisect import bisect_left
 from collections import OrderedDict
 from typing import cast
 
@@ -19,8 +21,10 @@ from codemods.source.locate import flattened
 from codemods.source.modules import Modules, modules_of
 from codemods.source.nodes import walk
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, light_tree
+from codemods.source.text import Text
 
 _KEEP = 4096  # files; facts are a few hundred bytes each
+_CLASS = re.compile(rb"class[\s\\]")
 
 
 class ClassFact(Struct, frozen=True):
@@ -63,7 +67,7 @@ def _kept(files: FileSet, path: str) -> FileFacts:
     found = _cache.get(key)
     if found is None:
         try:
-            found = _read(modules, path, light_tree(files, path)[1])
+            found = _read(modules, path, *light_tree(files, path))
         except SourceError:
             found = _NOTHING
         _cache[key] = found
@@ -102,8 +106,9 @@ class _Space(Struct, eq=False):
 
 
 class _Reader:
-    def __init__(self, modules: Modules, path: str) -> None:
+    def __init__(self, modules: Modules, path: str, text: Text) -> None:
         self.modules, self.path = modules, path
+        self.lines = [text.line_of(match.start()) for match in _CLASS.finditer(text.body)]  # that may make a class
         self.module = modules.module_of(path)
         self.classes: dict[str, tuple[ClassFact, ...]] = {}
         self.stars: list[str] = []
@@ -112,11 +117,16 @@ class _Reader:
     def read(self, body: list[ast.stmt], space: _Space) -> None:
         for node in flattened(body):
             self.bind(node, space)
-            if isinstance(node, DEFINITIONS):
+            if isinstance(node, DEFINITIONS) and (isinstance(node, ast.ClassDef) or self.has_class(node)):
                 inner = space.inner(node, node.name)
                 self.read(node.body, inner)
                 if isinstance(node, ast.ClassDef):
                     self.pending.append((node, space, inner))
+
+    def has_class(self, node: ast.stmt) -> bool:
+        """Whether a class may stand in a function; else nobody asks what the function binds."""
+        at = bisect_left(self.lines, node.lineno)
+        return at < len(self.lines) and self.lines[at] <= (node.end_lineno or node.lineno)
 
     def bind(self, node: ast.stmt, space: _Space) -> None:
         if isinstance(node, DEFINITIONS):
@@ -165,8 +175,8 @@ def _names(node: ast.ClassDef) -> frozenset[str]:
     return frozenset(found)
 
 
-def _read(modules: Modules, path: str, tree: ast.Module) -> FileFacts:
-    reader = _Reader(modules, path)
+def _read(modules: Modules, path: str, text: Text, tree: ast.Module) -> FileFacts:
+    reader = _Reader(modules, path, text)
     top = _Space("", is_class=False, parent=None)
     reader.read(tree.body, top)
     module = modules.module_of(path)

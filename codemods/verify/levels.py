@@ -82,7 +82,7 @@ class Levels:
         for path in sorted(self.claims.changed):
             if path in self.change.old and path not in self.change.new and path not in self.claims.modules:
                 self._gone(path)
-        for before, _, after, _ in self._later:
+        for before, _was, after, _node in self._later:
             if not self.kernel.canon[NEW].is_reached(after):
                 self.kernel.function(before, after, self._given(before, after), "move")
 

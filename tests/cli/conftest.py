@@ -5,9 +5,9 @@ The commit floor and git are the real ones."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -66,12 +66,13 @@ class Fakes:
             steps[0] = replace(steps[0], commits=(draft,), hazards=(HAZARD,))
         return PlanResult(plan_id=plan.id, steps=tuple(steps))
 
-    def complete(self, files: FileSet, step: Step) -> Step:
-        del files
-        return replace(step, returns=("cpus",)) if isinstance(step, ExtractMethod) else step
+    def complete(self, files: FileSet, step: Step, settings: Settings) -> SimpleNamespace:
+        del files, settings
+        step = replace(step, returns=("cpus",)) if isinstance(step, ExtractMethod) else step
+        return SimpleNamespace(step=step, findings=())
 
-    def describe(self, files: FileSet, step: Step, settings: Settings) -> StepResult:
-        del files
+    def describe(self, files: FileSet, step: Step, settings: Settings, found: Sequence[Finding] = ()) -> StepResult:
+        del files, found
         self.settings.append(settings)
         return StepResult(
             number=1,

@@ -25,7 +25,7 @@ def test_the_step_is_a_plan_that_can_be_applied(unmoved: Unmoved) -> None:
     assert (
         ran.out
         == """\
-id = "extract-method-bind-threads"
+id = "c"  # goes into the trailers of every commit: say what the whole plan is for
 
 # parameters:
 #   rank from self.rank  (a.py:2)
@@ -91,7 +91,7 @@ def test_output_never_overwrites_what_is_no_plan(unmoved: Unmoved) -> None:
 def test_json_of_a_step(unmoved: Unmoved) -> None:
     ran = unmoved("plan", "a:C.f", "--to", "b", "--format", "json", *ROOT)
     made = msgspec.json.decode(ran.out, type=RunReport)
-    assert (ran.status, made.mode, made.written, made.plan) == (0, "plan", False, "extract-method-f")
+    assert (ran.status, made.mode, made.written, made.plan) == (0, "plan", False, "c")
     [step] = made.steps
     assert (step.do, step.target, step.to, step.commits) == ("extract-method", "a:C.f", "b", [])
     assert [hazard.code for hazard in step.hazards] == ["U104"]
@@ -151,3 +151,29 @@ def test_wrong_uses(unmoved: Unmoved, arguments: tuple[str, ...], words: list[st
     assert ran.status == 2
     assert [word for word in (*words, "fix:") if word not in ran.err] == []
     assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "output", "plan_id"),
+    [
+        ("a:ModelRunner.f", None, "model-runner"),
+        ("a:Outer.HTTPServer.f", "plan.toml", "http-server"),
+        ("a:ModelRunner.f", "leaf_helpers.toml", "leaf-helpers"),
+        ("pkg.io_utils:f", None, "io-utils"),
+        ("pkg/io_utils.py:f", None, "io-utils"),
+        ("a:_", "__.toml", "plan"),
+    ],
+)
+def test_a_plan_is_named_after_what_all_of_it_is_about(
+    unmoved: Unmoved, target: str, output: str | None, plan_id: str
+) -> None:
+    more = ("--output", output) if output is not None else ()
+    ran = unmoved("plan", target, "--to", "b", *more, *ROOT)
+    text = Path(output).read_text(encoding="utf-8") if output is not None else ran.out
+    assert parse_plan(text, "").id == plan_id
+
+
+def test_the_help_says_what_severities_mean(unmoved: Unmoved) -> None:
+    for command in ("plan", "apply"):
+        said = unmoved(command, "--help").out
+        assert all(word in said for word in ("stop", "prove", "note", "explain"))

@@ -46,13 +46,13 @@ def sources() -> FileSet:
 
 
 def test_complete_fills_in_what_the_method_writes() -> None:
-    step = complete(sources(), ExtractMethod(method="pkg.runner:Runner.bind", to="pkg.numa"))
+    step = complete(sources(), ExtractMethod(method="pkg.runner:Runner.bind", to="pkg.numa"), Settings()).step
     assert isinstance(step, ExtractMethod)
     assert (step.returns, step.wrapper) == (("cpus",), False)
 
 
 def test_complete_keeps_a_wrapper_where_the_method_is_overridden() -> None:
-    step = complete(sources(), ExtractMethod(method="pkg.runner:Runner.label", to="pkg.numa"))
+    step = complete(sources(), ExtractMethod(method="pkg.runner:Runner.label", to="pkg.numa"), Settings()).step
     assert isinstance(step, ExtractMethod)
     assert step.wrapper
 
@@ -73,7 +73,8 @@ def test_survey_ranks_what_can_leave_and_says_why_the_rest_cannot() -> None:
     assert by_name["label"].can_leave
     assert not by_name["register"].can_leave
     assert any(reason.startswith("U106") for reason in by_name["register"].reasons)
-    assert not by_name["__init__"].can_leave
+    assert by_name["__init__"].can_leave
+    assert "Python calls it by its name: keep a wrapper" in by_name["__init__"].reasons
     leaving = [candidate.can_leave for candidate in found]
     assert leaving == sorted(leaving, reverse=True)
 
@@ -81,3 +82,70 @@ def test_survey_ranks_what_can_leave_and_says_why_the_rest_cannot() -> None:
 def test_survey_wants_a_class() -> None:
     with pytest.raises(NotAClass):
         survey(sources(), DefRef("pkg.runner", "Runner.bind"), Settings())
+
+
+EVERY_KIND = """
+import functools
+
+
+class Base:
+    def over(self): ...
+
+
+class A(Base):
+    def __init__(self): self.x = 1
+    def __len__(self): return self.x
+    def plain(self): return self.x
+    @property
+    def both(self): return self.x
+    @both.setter
+    def both(self, value): self.x = value
+    @functools.cached_property
+    def cached(self): return self.x
+    @classmethod
+    def of(cls): return cls()
+    @staticmethod
+    def static(a): return a
+    async def go(self): return self.x
+    def gen(self): yield self.x
+    def over(self): return self.x
+    def above(self): return super().over()
+    def passes(self): return print(self)
+    def maybe(self, f):
+        if f: self.y = 1
+
+
+class Other:
+    def unknown(self): ...
+
+
+def use(a: A, q):
+    return a.plain(), q.unknown(), a.go, map(a.gen, [])
+"""
+
+
+def test_a_survey_and_a_plan_agree() -> None:
+    files = tree(m=EVERY_KIND, n="")
+    found = survey(files, DefRef("m", "A"), Settings())
+    assert {each.method for each in found} >= {"both", "__len__", "of", "static", "maybe"}
+    for each in found:
+        step = complete(files, ExtractMethod(method=f"m:A.{each.method}", to="n"), Settings()).step
+        assert each.can_leave is not bool(describe(files, step, Settings()).refusals), each.method
+
+
+def test_a_wrapper_comes_with_its_reasons() -> None:
+    completed = complete(sources(), ExtractMethod(method="pkg.runner:Runner.label", to="pkg.numa"), Settings())
+    [reason] = completed.findings
+    assert reason.topic.startswith("wrapper = true")
+    assert reason.text.startswith("U104: ")
+    result = describe(sources(), completed.step, Settings(), completed.findings)
+    assert result.findings[0] == reason
+    plain = complete(sources(), ExtractMethod(method="pkg.runner:Runner.bind", to="pkg.numa"), Settings())
+    assert plain.findings == ()
+
+
+def test_what_is_accepted_needs_no_wrapper() -> None:
+    asked = ExtractMethod(method="pkg.runner:Runner.label", to="pkg.numa")
+    step = complete(sources(), asked, Settings(accept={"U104": "never called on a CpuRunner"})).step
+    assert isinstance(step, ExtractMethod)
+    assert not step.wrapper
