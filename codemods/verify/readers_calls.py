@@ -97,14 +97,16 @@ def _function_calls(files: FileSet, path: str, name: str) -> Iterator[tuple[Sour
             continue
         aliases, holders = _reached(files, source, path, name)
         for node in ast.walk(source.tree):
-            if not isinstance(node, ast.Call):
-                continue
-            if isinstance(node.func, ast.Name):
-                if node.func.id in aliases and _is_module_binding(source, node.func):
-                    yield source, node
-            elif isinstance(node.func, ast.Attribute):
-                if holders and node.func.attr == name and ast.unparse(node.func.value) in holders:
-                    yield source, node
+            if isinstance(node, ast.Call) and _is_call_of(source, node.func, name, aliases, holders):
+                yield source, node
+
+
+def _is_call_of(source: Source, func: ast.expr, name: str, aliases: set[str], holders: set[str]) -> bool:
+    if isinstance(func, ast.Name):
+        return func.id in aliases and _is_module_binding(source, func)
+    return (
+        bool(holders) and isinstance(func, ast.Attribute) and func.attr == name and ast.unparse(func.value) in holders
+    )
 
 
 def _reached(files: FileSet, source: Source, path: str, name: str) -> tuple[set[str], set[str]]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from codemods.source.classes import ClassKey, mro
 from codemods.source.files import FileSet
-from codemods.source.index import mentioning
+from codemods.source.index import has_word, mentioning
 from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
 
@@ -106,26 +106,28 @@ class Family:
         """Simple names of every class whose `self` may be an instance."""
         return self.below | {each.name for each in self.above}
 
-    @cached_property
-    def word(self) -> re.Pattern[bytes]:
-        """Any class name of the family as a whole word."""
-        return re.compile(rb"(?<!\w)(?:" + b"|".join(sorted(re.escape(n.encode()) for n in self.names)) + rb")(?!\w)")
+    def is_mentioned(self, path: str, raw: bytes) -> bool:
+        """Whether a file names any class of the family."""
+        key = (path, b"")
+        if key not in self._glances:
+            self._glances[key] = any(has_word(raw, name.encode()) for name in self.names)
+        return self._glances[key]
 
     def may_hold(self, path: str, raw: bytes, receiver: bytes) -> bool:
         """Whether a receiver as it is written may be one of the family, by what the file says of its last name."""
         key = (path, receiver)
         if key not in self._glances:
-            self._glances[key] = self._glance(raw, receiver)
+            self._glances[key] = self._glance(path, raw, receiver)
         return self._glances[key]
 
-    def _glance(self, raw: bytes, receiver: bytes) -> bool:
+    def _glance(self, path: str, raw: bytes, receiver: bytes) -> bool:
         head, _, last = receiver.rpartition(b".")
         leaf = last.decode("utf-8", "replace")
         if leaf.lstrip("_") in self.loose or leaf in self.names:
             return True
         if not head and self._comes_from_one(raw, last):
             return True
-        return self.word.search(raw) is not None and self.gives(raw, leaf)
+        return self.is_mentioned(path, raw) and self.gives(raw, leaf)
 
     def _comes_from_one(self, raw: bytes, name: bytes) -> bool:
         """Whether a file gives the name the value of one that may hold the class: `mr = self.model_runner`."""

@@ -105,7 +105,7 @@ class _Search:
         if receiver in (b"self", b"cls"):
             return class_around(raw, at) in self.family.names
         if receiver[-1:] in (b")", b"]", b""):
-            return self.family.word.search(raw) is not None or class_around(raw, at) in self.family.names
+            return self.family.is_mentioned(path, raw) or class_around(raw, at) in self.family.names
         return self.family.may_hold(path, raw, receiver)
 
     def read(self, path: str, offsets: set[int]) -> None:
