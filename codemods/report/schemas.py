@@ -1,5 +1,5 @@
-"""The published JSON schemas: of what commands print, of plan files, of certificates, of the configuration. Made from the
-structs, so they can't say anything else; a test compares the files in codemods/schema with what is made here."""
+"""The published JSON schemas: of what commands print, of plan files, of certificates, of the configuration. Made from
+the structs, so they can't say anything else; a test compares the files in codemods/schema with what is made here."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from codemods.verify.line_diff import Hunk, changed_lines
 from codemods.verify.python_lines import Lines, first_line
 
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+_SPACE = b" \t\x0c"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -50,7 +51,7 @@ def format_changes(old: Lines, new: Lines, hunks: Sequence[Hunk]) -> tuple[set[i
     while waiting:
         left, right = waiting.pop()
         for one, other in _pairs(left, right, touched):
-            if type(one) is not type(other):
+            if type(one) is not type(other) or not _stands_alone(old, one) or not _stands_alone(new, other):
                 continue
             if same_tree(one, other):
                 for side, node in enumerate((one, other)):
@@ -99,6 +100,23 @@ def _runs(nodes: Sequence[ast.AST], touched: _Touched) -> Iterator[Sequence[ast.
             yield run
             run = []
     yield run
+
+
+def _stands_alone(lines: Lines, node: ast.AST) -> bool:
+    """Whether nothing else is on the lines of a statement: no header of the block it is in, no other statement."""
+    first, last = _extent(node)
+    assert lines.source is not None
+    if isinstance(node, ast.match_case):
+        # Its own column is not known; a pattern on the line of the `match` before it is no Python.
+        ending: ast.stmt | ast.excepthandler = node.body[-1]
+        begins = True
+    else:
+        assert isinstance(node, ast.stmt | ast.excepthandler)
+        ending = node
+        is_decorated = first < node.lineno
+        begins = is_decorated or not lines.source.text.line_text(first)[: node.col_offset].strip(_SPACE)
+    after = lines.source.text.line_text(last)[ending.end_col_offset or 0 :].strip(_SPACE)
+    return begins and (not after or after.startswith(b"#"))
 
 
 def _extent(node: ast.AST) -> tuple[int, int]:
