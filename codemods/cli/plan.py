@@ -221,7 +221,7 @@ def _plan_id(step: Step, output: Path | None) -> str:
     stem = output.stem if output is not None else "plan"
     if stem == "plan":
         owner = DefRef.parse(step.target).owner if ":" in step.target else ""
-        stem = owner.rpartition(".")[2] or step.target.partition(":")[0].removesuffix(".py").rpartition(".")[2]
+        stem = owner.rpartition(".")[2] or re.split(r"[./]", step.target.partition(":")[0].removesuffix(".py"))[-1]
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "-", stem)
     return re.sub("-+", "-", words).strip("-").lower() or "plan"
 

@@ -55,7 +55,7 @@ def _about(files: FileSet, step: Step) -> list[Finding]:
     if ":" not in step.target:
         return []
     try:
-        located = find(files, DefRef.parse(step.target))
+        located = (find_method if isinstance(step, ExtractMethod) else find)(files, DefRef.parse(step.target))
     except PlanError:
         return []
     module = modules_of(files).module_of(located.path)
@@ -77,7 +77,7 @@ def _about(files: FileSet, step: Step) -> list[Finding]:
 
 def _calls_on_self(files: FileSet, step: ExtractMethod) -> list[Finding]:
     """Methods the body calls on its object: they are passed as callables."""
-    located = find(files, DefRef.parse(step.method))
+    located = find_method(files, DefRef.parse(step.method))
     needs = needs_of(located.source, located.function, step)
     return [
         Finding(topic="callbacks", text=f"{use.attribute}() of the object", path=located.path, line=use.node.lineno)
