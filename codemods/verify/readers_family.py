@@ -24,7 +24,7 @@ _GIVEN = rb"%s\s*(?::\s*([^=,)\n#]+)|=\s*(?:\w+\.)*_*([A-Z]\w*)\()"
 _TYPE_NAME = re.compile(rb"\b_*[A-Z]\w*[a-z]\w*")
 _NO_CLASS = frozenset(
     b"Optional Union Any List Dict Tuple Set Sequence Iterable Callable Type Literal Final ClassVar None True False "
-    b"Annotated Mapping Iterator Awaitable Generator".split()
+    b"Annotated Mapping Iterator Awaitable Generator Mock MagicMock AsyncMock SimpleNamespace".split()
 )
 _TEST_PATH = re.compile(r"(^|/)(tests?|testing|test_[^/]*|[^/]*_tests?|conftest\.py|[^/]*_test\.py|mocks?|fakes?)(/|$)")
 _MAY_PRECEDE = tuple(bytes([each]) for each in b":\"'[.|=")
