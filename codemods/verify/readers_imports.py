@@ -90,11 +90,10 @@ class _Reader:
             if isinstance(node, ast.Attribute):
                 if node.attr in self.names and _text_of(node.value) in self.holders:
                     yield self.problem(node.lineno, node.attr, "read through the module")
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and dotted in node.value:
-                rest = node.value.replace(":", ".").partition(dotted)
-                name = rest[2].partition(".")[0]
-                is_path = not rest[0] and _DOTTED.fullmatch(node.value) is not None
-                if name in self.names and is_path and not is_docstring(self.source, node):
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and self.module in node.value:
+                name = node.value.replace(":", ".").removeprefix(dotted).partition(".")[0]
+                is_path = node.value.startswith((dotted, f"{self.module}:")) and _DOTTED.fullmatch(node.value)
+                if is_path and name in self.names and not is_docstring(self.source, node):
                     yield self.problem(node.lineno, name, "named in a string")
             elif isinstance(node, ast.Call) and len(node.args) > 1 and self.holders:
                 yield from self.asked(node)

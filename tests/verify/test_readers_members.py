@@ -79,8 +79,8 @@ SAYS = "from pkg.runner import Runner\n\n\ndef f(mr: Runner):\n    return mr.ran
     [
         ("def f(mr):\n    return mr.size\n", 2),
         (
-            "class C:\n    def __init__(self, mr):\n        self._mr = mr\n    def f(self):\n        return self._mr.size\n",
-            5,
+            "class C:\n    def __init__(self, mr):\n        self.m_mr = self._mr = mr\n    f = lambda self: self._mr.size\n",
+            4,
         ),
         ("class C:\n    def f(self, mr):\n        it = mr\n        return it.size\n", 4),
     ],
