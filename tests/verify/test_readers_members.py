@@ -71,6 +71,8 @@ def test_an_attribute_that_holds_one() -> None:
 
 
 # `pkg/other.py` annotates a name as Runner; `pkg/use.py` has the same name without a type.
+KEEPS = "class C:\n    def __init__(self, mr):\n        self._mr = mr\n"
+KEEPS += "    def f(self):\n        return self._mr.size\n"
 SAYS = "from pkg.runner import Runner\n\n\ndef f(mr: Runner):\n    return mr.rank\n"
 
 
@@ -79,8 +81,8 @@ SAYS = "from pkg.runner import Runner\n\n\ndef f(mr: Runner):\n    return mr.ran
     [
         ("def f(mr):\n    return mr.size\n", 2),
         (
-            "class C:\n    def __init__(self, mr):\n        self.m_mr = self._mr = mr\n    f = lambda self: self._mr.size\n",
-            4,
+            KEEPS,
+            5,
         ),
         ("class C:\n    def f(self, mr):\n        it = mr\n        return it.size\n", 4),
     ],
