@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codemods.verify.frames import Bind, Claims, Frame, Glue, If, Inner, Item, Line, Literal
+from codemods.verify.frames import Bind, Claims, Duty, Frame, Glue, If, Inner, Item, Line, Literal
 from codemods.verify.names import Definition, Function, Names, Ref, local_names
 
 RESULT = "<result>"
@@ -24,8 +24,11 @@ _DATA = frozenset({"NamedTuple", "Struct", "dataclass", "dataclasses.dataclass",
 class Canon:
     """One side: its names, its frames and its blocks."""
 
-    def __init__(self, side: int, names: Names, other: Names, claims: Claims, lines: list[Line]) -> None:
-        self.side, self.names, self.other, self.claims, self.lines = side, names, other, claims, lines
+    def __init__(
+        self, side: int, names: Names, other: Names, claims: Claims, lines: list[Line], duties: list[Duty]
+    ) -> None:
+        self.side, self.names, self.other, self.claims = side, names, other, claims
+        self.lines, self.duties = lines, duties
         self._partner = {new: old for old, new in claims.pairs.items()} if side else claims.pairs
         self._moved = claims.modules if not side else {}
         self._count = 0
@@ -258,6 +261,13 @@ class Canon:
         if binds is None:
             return None
         self.entered_definitions.add(definition)
+        if isinstance(call.func, ast.Attribute) and "." in definition[1] and self._raw(call.func, frame) is None:
+            home = frame.home(call.func.value.id) if isinstance(call.func.value, ast.Name) else None
+            is_own = home is not None and home.owner and home.selfname == call.func.value.id  # type: ignore[attr-defined]
+            owner, _, name = definition[1].rpartition(".")
+            what = (home.path, home.owner, name) if is_own and home else (definition[0], owner, name)
+            kind = "dispatch" if is_own else "receiver"
+            self.duties.append(Duty(kind, self.side, frame.path, call.lineno, what, frame.title))
         self.cover_head(inner)
         body = _without_docstring(node.body)
         result = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None

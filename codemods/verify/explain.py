@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.schema.verdict import Explained, Mark
+from codemods.schema.verdict import Explained, Mark, Problem
 from codemods.verify.change import TreeChange
 from codemods.verify.duties import Duties
 from codemods.verify.frames import Claims, Line
 from codemods.verify.infer import infer
 from codemods.verify.levels import Levels
+from codemods.verify.line_diff import changed_lines, split_lines
 from codemods.verify.names import Names, Unreadable
 
 
@@ -33,9 +34,28 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     duties = Duties(change, claims, old, new)
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
     explained = Explained(problems=[*levels.problems, *problems], claims=sorted(_spelled(claims)))
+    changed = _changed_lines(change)
     for line in lines:
         _put(explained, line)
+        if line.reason and not changed.get((line.side, line.path), set()) & set(range(line.first, line.last + 1)):
+            explained.problems.append(_stray(line))
     return explained
+
+
+def _changed_lines(change: TreeChange) -> dict[tuple[int, str], set[int]]:
+    found: dict[tuple[int, str], set[int]] = {}
+    for each in change.changes:
+        hunks = changed_lines(split_lines(each.before or b""), split_lines(each.after or b""))
+        found[0, each.path] = {at + 1 for hunk in hunks for at in range(hunk.old_start, hunk.old_end)}
+        found[1, each.path] = {at + 1 for hunk in hunks for at in range(hunk.new_start, hunk.new_end)}
+    return found
+
+
+def _stray(line: Line) -> Problem:
+    """A difference in lines whose text did not change: they mean something else, or run where they did not."""
+    where = "" if line.side else " (line of the old file)"
+    what = "has no counterpart now" if line.reason == "no counterpart" else line.reason
+    return Problem(line.path, line.first, line.code or "differs", f"the same text as before, and {what}{where}")
 
 
 def _is_readable(path: str, old: Names, new: Names) -> bool:

@@ -13,6 +13,11 @@ from codemods.verify.names import Function, parameters
 from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value, Values
 
 Nested = Function | ast.Lambda
+# What a call of these comes to depends on the frame it is made in.
+_REFLECTS = frozenset(
+    ("locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn", "inspect.currentframe")
+    + ("inspect.stack", "sys._getframe", "traceback.extract_stack", "__name__", "__file__", "__spec__", "__package__")
+)
 
 
 class Expressions(Values):
@@ -30,6 +35,8 @@ class Expressions(Values):
     def same(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
         """Whether both come to the same value with the same effects; marks what does not."""
         vo, vn = self.value(o, fo), self.value(n, fn)
+        if vo is not None and vo[0] == "ref" and vo[-1] in _REFLECTS and self._is_elsewhere(fo, fn):
+            self._duty("reflects", fn, n)
         if vo is not None and vo == vn and vo[0] != "lazy":
             self._met(vo, o, fo, n, fn)
             return True
@@ -39,9 +46,7 @@ class Expressions(Values):
         called = self._called(o, fo, n, fn)
         if called is not None:
             return called
-        if type(o) is not type(n) or (
-            vo is not None and vn is not None and not isinstance(o, (ast.Tuple, ast.Attribute))
-        ):
+        if type(o) is not type(n) or (vo is not None and vn is not None and not isinstance(o, ast.Tuple)):
             return self._differ(o, fo, n, fn)
         if isinstance(o, ast.Lambda) and isinstance(n, ast.Lambda):
             return self._nested(o, fo, n, fn)
@@ -53,11 +58,18 @@ class Expressions(Values):
             return self._conditional(o, fo, n, fn)
         return self._shape(o, fo, n, fn)
 
+    def _is_elsewhere(self, fo: Frame, fn: Frame) -> bool:
+        return fo.is_inlined or fn.is_inlined or (fo.path, fo.title) != (fn.path, fn.title)
+
     def _shape(self, o: ast.AST, fo: Frame, n: ast.AST, fn: Frame) -> bool:
         good = True
         for name in o._fields:
             a, b = getattr(o, name, None), getattr(n, name, None)
-            if name == "ctx" or name == "kind":
+            if name in ("ctx", "kind"):
+                continue
+            if name == "attr":
+                if not self._is_attribute(a, fo, b, fn):
+                    return self._differ(o, fo, n, fn)
                 continue
             if name == "keywords" and isinstance(a, list) and isinstance(b, list):
                 b = self._reordered(a, b)
@@ -67,13 +79,21 @@ class Expressions(Values):
                 good &= self.same(a, fo, b, fn)
             elif isinstance(a, ast.AST) and isinstance(b, ast.AST) and type(a) is type(b):
                 good &= self._shape(a, fo, b, fn)
-            elif (a != b and not (name == "attr" and self._is_attribute(str(a), fo, str(b), fn))) or type(
-                a
-            ) is not type(b):
+            elif a != b or type(a) is not type(b):
                 return self._differ(o, fo, n, fn)
         if isinstance(o, EFFECTS):
             self._effects += 1
+            self._reached += isinstance(o, ast.Call) and self._hands_on(o, fo)
         return good
+
+    def _hands_on(self, call: ast.Call, frame: Frame) -> bool:
+        """Whether a call may reach the object whose attributes are read: it is a method, or gets the object."""
+        names = {
+            each.id for each in [call.func, *call.args, *(k.value for k in call.keywords)] if isinstance(each, ast.Name)
+        }
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+            names.add(call.func.value.id)
+        return any((home := frame.home(name)) is not None and home.selfname == name for name in names)
 
     def _is_attribute(self, old: str, fo: Frame, new: str, fn: Frame) -> bool:
         a, b = self.canon[OLD].mangled(old, fo), self.canon[NEW].mangled(new, fn)
@@ -147,7 +167,7 @@ class Expressions(Values):
                 other = n if each.frame.side == NEW else o
                 if isinstance(other, ast.Attribute) and at == value and ast.dump(o) == ast.dump(n):
                     continue  # both read it here
-                if self._effects != each.effects:
+                if self._reached != each.reached or len(path) != len(each.path):
                     self._duty("stable", each.frame, each.node)
                 each.is_met |= path == each.path
             at = at[1]  # type: ignore[assignment]

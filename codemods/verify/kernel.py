@@ -31,7 +31,7 @@ class Kernel(Expressions):
         """Compares two functions. given: for a parameter that only the new one has, what it stands for in the old."""
         fo, fn = self.canon[OLD].frame(old, kind), self.canon[NEW].frame(new, kind)
         self.state, self._returns, self._exits, self._trails, self._path = State(({}, {})), [], [], [], [0]
-        self._captures, self._lazies, self._effects = {}, {}, 0
+        self._captures, self._lazies, self._effects, self._reached = {}, {}, 0, 0
         self._parameters(fo, fn, given)
         self._heads(fo, fn)
         self.run(self.canon[OLD].body(fo), self.canon[NEW].body(fn))
@@ -178,6 +178,8 @@ class Kernel(Expressions):
         if value is None:
             return self._mark(node, frame, "annotation")
         held = self.value(value, item.value_frame)
+        if held is not None and not isinstance(value, ast.Constant) and _is_unbound(held):
+            self._duty("unbound", item.value_frame, value)
         stored = [part for target in targets for part in _leaves(target)]
         if not all(isinstance(part, (ast.Name, ast.Attribute)) for part in stored) or any(
             isinstance(part, ast.Name) and frame.home(part.id) is None for part in stored
@@ -221,7 +223,7 @@ class Kernel(Expressions):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 held = self.value(node, frame)
                 if held is not None and held[0] == "attr":
-                    capture = Capture(frame, node, tuple(self._path), self._effects)
+                    capture = Capture(frame, node, tuple(self._path), self._reached)
                     self._captures.setdefault(held, []).append(capture)
 
     def _unmatched(self, item: Item) -> None:
@@ -440,3 +442,10 @@ def _stored(node: ast.AST) -> list[ast.expr]:
 def _is_static(node: ast.expr) -> bool:
     """`@staticmethod` only says how the function is reached; the kernel looks at calls."""
     return isinstance(node, ast.Name) and node.id == "staticmethod"
+
+
+def _is_unbound(value: object) -> bool:
+    """Whether a value may be that of a name without one."""
+    if not isinstance(value, tuple) or not value:
+        return False
+    return value[0] == "unset" or (value[0] != "const" and any(_is_unbound(part) for part in value[1:]))

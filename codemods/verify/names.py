@@ -151,6 +151,19 @@ class Names:
                 return ("ext", f"{module[1]}.*.{name}")
         return None
 
+    def followed(self, path: str, dotted: list[str]) -> Ref | None:
+        """What a dotted name of a module means, followed wherever it leads."""
+        kept, self._paths = self._paths, None
+        try:
+            ref: Ref | None = self._resolve(path, dotted[0], _MAX_HOPS)
+            for part in dotted[1:]:
+                ref = self.attribute(ref, part) if ref is not None else None
+        except Unreadable:
+            return None
+        finally:
+            self._paths = kept
+        return ref
+
     def attribute(self, ref: Ref, name: str) -> Ref | None:
         """What `ref.name` is, when it is a module's member or a definition inside a class; None when it is a value."""
         if ref[0] in ("mod", "ext"):

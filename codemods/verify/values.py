@@ -31,12 +31,12 @@ class State:
 
 @dataclass
 class Capture:
-    """An attribute that one side reads once, at a call or into a local. `path`, `effects`: when that was."""
+    """An attribute that one side reads once, at a call or into a local. path, reached: when that was."""
 
     frame: Frame
     node: ast.Attribute
     path: tuple[int, ...]
-    effects: int
+    reached: int
     is_met: bool = False
 
 
@@ -58,11 +58,15 @@ class Values:
         self.claims = claims
         self.lines: list[Line] = []
         self.duties: list[Duty] = []
-        self.canon = (Canon(OLD, old, new, claims, self.lines), Canon(NEW, new, old, claims, self.lines))
+        self.canon = (
+            Canon(OLD, old, new, claims, self.lines, self.duties),
+            Canon(NEW, new, old, claims, self.lines, self.duties),
+        )
         self.state = State(({}, {}))
         self._fresh = count(1)
         self._path: list[int] = []
         self._effects = 0
+        self._reached = 0  # effects that may have written to an object that was handed to them
         self._trails: list[list[tuple[int, Place, Value]]] = []
         self._captures: dict[Value, list[Capture]] = {}
         self._lazies: dict[Value, Lazy] = {}
