@@ -288,7 +288,8 @@ class Levels:
                 continue
             same = canon[NEW].repeatable(("top", path, name))
             was = self._back.get((path, name))
-            if same is not None and same in self._repeatable():
+            is_new = not self.names[OLD].has((self._modules.get(path, path), name))
+            if same is not None and is_new and same in self._repeatable():
                 self._repeated.add((NEW, path, name))
                 self.kernel.lines.append(Line(NEW, path, node.lineno, node.end_lineno or node.lineno, "support"))
             elif was is not None and was[0] != path:
