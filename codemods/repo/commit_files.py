@@ -88,9 +88,12 @@ class CommitFiles:
             if error.returncode == 1 and error.stderr == "nothing":
                 return found
             raise
+        # TREE:path, NUL, word, line feed, again and again; a path may hold line feeds, a word can't.
+        # TREE:path, NUL, word, line feed, again and again; a path may hold line feeds, a word can't.
         head = len(self.tree) + 1
-        for line in os.fsdecode(said).split("\n"):
-            name, _, word = line.rpartition("\0")
-            if word in found:
-                found[word].add(name[head:])
+        name, *parts = os.fsdecode(said).split("\0")
+        for part in parts:
+            word, _, following = part.partition("\n")
+            found[word].add(name[head:])
+            name = following
         return found

@@ -16,19 +16,24 @@ _SPACE = b" \t\x0c"
 _BOM = b"\xef\xbb\xbf"
 
 
-def line_end_changes(old: Lines, new: Lines) -> tuple[set[int], set[int]]:
+def line_end_changes(old: Lines, new: Lines, hunks: Sequence[Hunk]) -> tuple[set[int], set[int]]:
     """Changed lines (old, new) that differ from their counterpart in nothing but their end, or by a byte order mark.
 
     Python reads every line end as a line feed, in strings too."""
+    found: tuple[set[int], set[int]] = (set(), set())
     raws = (old.raw, new.raw)
     if not any(b"\r" in raw or raw.startswith(_BOM) or (raw and not raw.endswith(b"\n")) for raw in raws):
-        return set(), set()
+        return found
     left, right = [_plain(lines) for lines in (old.lines, new.lines)]
-    kept_old, kept_new = set(range(1, len(left) + 1)), set(range(1, len(right) + 1))
-    for hunk in changed_lines(left, right):
-        kept_old -= set(range(hunk.old_start + 1, hunk.old_end + 1))
-        kept_new -= set(range(hunk.new_start + 1, hunk.new_end + 1))
-    return kept_old, kept_new
+    # Counterparts are sought inside each hunk: across hunks they would cross lines that have one already.
+    for hunk in hunks:
+        old_at, new_at = hunk.old_start, hunk.new_start
+        inner = changed_lines(left[old_at : hunk.old_end], right[new_at : hunk.new_end])
+        old_gone = {at for one in inner for at in range(one.old_start, one.old_end)}
+        new_gone = {at for one in inner for at in range(one.new_start, one.new_end)}
+        found[0].update(old_at + at + 1 for at in range(hunk.old_end - old_at) if at not in old_gone)
+        found[1].update(new_at + at + 1 for at in range(hunk.new_end - new_at) if at not in new_gone)
+    return found
 
 
 def _plain(lines: Sequence[bytes]) -> list[bytes]:

@@ -98,7 +98,7 @@ class _File:
         new = Lines(self._change.new, file.path, file.after)
         both = file.before is not None and file.after is not None and not old.why and not new.why
         same_encoding = old.encoding == new.encoding
-        ends = line_end_changes(old, new) if both and same_encoding else (set(), set())
+        ends = line_end_changes(old, new, self._hunks) if both and same_encoding else (set(), set())
         formatted = format_changes(old, new, self._hunks) if both and same_encoding else (set(), set())
         sides = []
         for side, lines in enumerate((old, new)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from codemods.schema.verdict import Explained, Ledger, Mark, Problem, Side, Verdict
@@ -79,6 +80,37 @@ def test_what_has_no_mark_is_residue_of_its_function() -> None:
     assert {entry.mark.reason for entry in made.entries} == {"nothing explains it"}
     assert [entry.mark.function for entry in made.entries] == ["C", "C.f", "C.f.<locals>.g", "C.f"]
     assert made.verdict is Verdict.OTHER
+
+
+WHOLE = st.sampled_from([
+    b"x = 1\n", b"x = ( 1 )\n", b"x = 2\n", b"y = 2; z = 3\n", b"\n", b"    \n", b"# c\n", b"if x: y = 1\n",
+    b"if x:\n    y = 2\n", b"if x:\n    y = (2)\n", b"if x:\n    y = 2\nelse:\n    y = 1\n", b's = """a\nb"""\n',
+    b's = """\nx = 1\n"""\n', b"x = \\\n1\n", b"(\n1)\n", b"(\n\n1)\n", b"def f():\n    return x\n",
+    b"@d\ndef f():\n    return x\n", b"x = 1\r\n", b"if x:\r\n  y = 2\r\n", b's = """a\r\nb"""\r\n',
+])  # fmt: skip
+HALF = st.sampled_from([b'"""\n', b"    y = 2\n", b"else:\n", b"    \n", b"# c\n", b"(\n", b")\n", b"\\\n", b"x = 1"])
+
+
+def parsed(raw: bytes) -> str | None:
+    try:
+        return ast.dump(ast.parse(raw))
+    except SyntaxError:
+        return None
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(WHOLE, min_size=1, max_size=6), st.lists(WHOLE | HALF, max_size=3), st.integers(0, 6), st.integers(0, 2)
+)
+def test_without_marks_mechanical_means_the_same_tree(
+    old: list[bytes], new: list[bytes], at: int, dropped: int
+) -> None:
+    before, after = b"".join(old), b"".join([*old[:at], *new, *old[at + dropped :]])
+    made = ledger(before, after)
+    if before != after and parsed(before) is not None and parsed(after) is not None:
+        event(made.verdict.value)
+        if made.verdict is Verdict.MECHANICAL:
+            assert parsed(before) == parsed(after)
 
 
 @pytest.mark.parametrize(
