@@ -39,7 +39,6 @@ from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, load
 from codemods.source.readers import reader_through
 from codemods.source.usage import self_uses
-from codemods.transforms.rename import is_renamed
 from codemods.transforms.static_names import names_behind
 
 
@@ -122,6 +121,13 @@ def _product(step: Step) -> str:
     if isinstance(step, ExtractMethod) and step.to:
         return str(DefRef(step.to, step.name or ref.name))
     return ""
+
+
+def _rename(files: FileSet, step: Rename) -> bool:
+    # Not at the top: a third of the package, which a plan without renames does not need (registry.py).
+    from codemods.transforms.rename import is_renamed
+
+    return is_renamed(files, step)
 
 
 def _found(files: FileSet, ref: DefRef) -> Located | None:
@@ -282,7 +288,7 @@ def _redirect(files: FileSet, step: RedirectAttribute) -> bool:
 _TABLE: dict[type, Callable[[FileSet, Any], bool]] = {
     ExtractMethod: _extract_method,
     Move: _move,
-    Rename: is_renamed,
+    Rename: _rename,
     ExtractFunction: _extract_function,
     SplitMethod: _split,
     ResultStruct: _result_struct,

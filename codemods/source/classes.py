@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import cast
 
 from msgspec import Struct
 
 from codemods.source import foreign
 from codemods.source.class_facts import facts_of
+from codemods.source.class_headers import heirs_by_text
 from codemods.source.class_names import Target, class_nodes, member_name
 from codemods.source.files import FileSet
 from codemods.source.glimpse import glimpse
@@ -50,6 +50,7 @@ __all__ = [
     "exists",
     "family",
     "has_dynamic_lookup",
+    "heirs_where",
     "is_in_family",
     "is_subclass",
     "key_of",
@@ -63,13 +64,6 @@ __all__ = [
     "subclasses",
 ]  # fmt: skip
 
-_LONGEST_HEADER = 2000  # bytes of a class statement from `class` to a base
-_COMMENT = re.compile(rb"#[^\n]*")
-_HEADER = re.compile(rb"\bclass\s+[\w\x80-\xff]+\s*[\[(]")
-_HEADER_END = re.compile(rb"\)\s*:")
-_RENAMED = re.compile(rb"\s+as\s+\w")
-_ALIAS = re.compile(rb"^[ \t]*(?:\w+[ \t]*(?::[^=\n]*)?=[ \t]*)+\(?\s*[\w.]*\Z", re.MULTILINE)
-_CALLED = re.compile(rb"\s*\(")
 _HOOKS = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
 
 
@@ -176,7 +170,7 @@ def _direct_subclasses(files: FileSet, key: ClassKey) -> list[ClassKey]:
     modules = modules_of(files)
     for word in words:
         for path in mentioning(files, word):
-            if not _may_derive(files.read(path), word.encode()):
+            if not heirs_by_text(files.read(path), word.encode()).may_derive:
                 continue
             facts = facts_of(files, path)
             words.extend(
@@ -192,22 +186,34 @@ def _direct_subclasses(files: FileSet, key: ClassKey) -> list[ClassKey]:
     return found
 
 
+def heirs_where(files: FileSet, key: ClassKey, pattern: re.Pattern[bytes]) -> list[ClassKey]:
+    """The subclasses in files whose text has the pattern. The other files are not parsed for it, as far as texts tell
+    who derives from whom."""
+    if key in cast("dict[ClassKey, object]", files.notes.get("classes.subclasses", {})):
+        return [each for each in subclasses(files, key) if _has(files, each, pattern)]
+    modules = modules_of(files)
+    words = [key.name]
+    found: set[ClassKey] = set()
+    for word in words:
+        for path in mentioning(files, word):
+            text = heirs_by_text(files.read(path), word.encode())
+            if text.is_renamed:
+                return [each for each in subclasses(files, key) if _has(files, each, pattern)]
+            words.extend(name for name in text.names if name not in words)
+            if text.names and pattern.search(files.read(path)):
+                module = modules.module_of(path)
+                keys = (ClassKey(module, qualname) for qualname in facts_of(files, path).classes)
+                found.update(each for each in keys if each != key and is_subclass(files, each, key))
+    return sorted(found)
+
+
+def _has(files: FileSet, key: ClassKey, pattern: re.Pattern[bytes]) -> bool:
+    path = modules_of(files).path_of(key.module)
+    return path is not None and pattern.search(files.read(path)) is not None
+
+
 def _leaf(target: Target) -> str:
     return target.path.rpartition(".")[2]
-
-
-@lru_cache(maxsize=4096)
-def _may_derive(text: bytes, word: bytes) -> bool:
-    """Whether some class statement may have the word among its bases, or the file gives the word another name."""
-    for match in re.finditer(rb"\b" + re.escape(word) + rb"\b", text):
-        before = _COMMENT.sub(b"", text[max(0, match.start() - _LONGEST_HEADER) : match.start()])
-        if any(not _HEADER_END.search(before, head.end()) for head in _HEADER.finditer(before)):
-            return True
-        if _RENAMED.match(text, match.end()):
-            return True
-        if not _CALLED.match(text, match.end()) and _ALIAS.search(before):
-            return True
-    return False
 
 
 def defines(files: FileSet, key: ClassKey, name: str) -> bool:

@@ -19,6 +19,7 @@ _BY_VARIABLE = re.compile(
     rb"\b(?:[gs]et|has|del)attr\(\s*[^,'\"]+,\s*(?:\w+[^\w'\"]|['\"][^'\"]*['\"]\s*if\b)|"
     rb"\b(?:attrgetter|methodcaller)\(\s*\*?\w+[^\w'\"]"
 )
+_MULTIPLE = re.compile(rb"multiple\s*\(")
 _BOUNDARY = re.compile(r"(?<=_)(?=[^_])|(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -55,16 +56,12 @@ def reaching(files: FileSet, module: str, name: str) -> list[str]:
     """Files that may patch or look up `module.name` by a string: they have the module's own name, and the name right
     behind it or alone in quotes."""
     leaf = module.rpartition(".")[2]
-    word = re.escape(name.encode())
-    path = re.compile(
-        rb"\b" + re.escape(leaf.encode()) + rb"\." + word + rb"\b|['\"]" + word + rb"['\"]|\bmultiple\s*\("
-    )
-    texts = (f"{leaf}.{name}".encode(), f"'{name}'".encode(), f'"{name}"'.encode(), b"multiple")
+    # Plain texts rather than one expression: that is ten times as fast.
+    texts = (f"{leaf}.{name}".encode(), f"'{name}'".encode(), f'"{name}"'.encode())
     found = []
     for each in mentioning(files, leaf, name):
         raw = files.read(each)
-        # The plain texts first: that is ten times as fast as the expressions.
-        if any(text in raw for text in texts) and path.search(raw) and _USERS.search(raw):
+        if (any(text in raw for text in texts) or _MULTIPLE.search(raw)) and _USERS.search(raw):
             found.append(each)
     return found
 

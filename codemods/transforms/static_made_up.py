@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Severity
-from codemods.source.classes import ClassKey, class_at, mro, subclasses
+from codemods.source.classes import ClassKey, class_at, heirs_where, mro
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
 from codemods.source.modules import modules_of
@@ -26,7 +26,7 @@ _PREFIX = re.compile(rb"""\.startswith\(\s*["']([^"']+)["']""")
 
 def made_up_names(files: FileSet, key: ClassKey, name: str) -> Iterator[Hazard]:
     """Places where the method may be meant without being named."""
-    for each in dict.fromkeys((*mro(files, key).classes, *subclasses(files, key))):
+    for each in dict.fromkeys((*mro(files, key).classes, *heirs_where(files, key, _ASKS))):
         path = modules_of(files).path_of(each.module)
         if path is None or not _ASKS.search(files.read(path)):
             continue
