@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from codemods.schema.verdict import Problem
 from codemods.source.classes import ClassKey
+from codemods.source.index import expect
 from codemods.verify.change import TreeChange
 from codemods.verify.readers_calls import misfit_calls
 from codemods.verify.readers_doubles import doubles
 from codemods.verify.readers_family import Family
-from codemods.verify.readers_gone import GoneMember, GoneName, gone_in
+from codemods.verify.readers_gone import Gone, GoneMember, GoneName, gone_in
 from codemods.verify.readers_imports import module_readers, name_readers
 from codemods.verify.readers_members import member_readers
 
@@ -19,6 +20,7 @@ from codemods.verify.readers_members import member_readers
 def left_behind(change: TreeChange) -> list[Problem]:
     """Every reader left behind in the new tree, sorted by place."""
     gone = gone_in(change)
+    expect(change.new, _words(gone))
     found: set[Problem] = set()
     by_class: dict[ClassKey, list[GoneMember]] = {}
     for member in gone.members:
@@ -37,3 +39,12 @@ def left_behind(change: TreeChange) -> list[Problem]:
     for refit in gone.refits:
         found.update(misfit_calls(change.old, change.new, refit))
     return sorted(found)
+
+
+def _words(gone: Gone) -> list[str]:
+    """Every word that is sure to be looked for, so that one search of the tree answers for all of them."""
+    words = {word for each in gone.members for word in (each.name, each.key.name)}
+    words.update(each.module.rpartition(".")[2] for each in gone.names)
+    words.update(each.module.rpartition(".")[2] for each in gone.modules)
+    words.update(word for each in gone.refits for word in (each.name, each.key.name if each.key else each.name))
+    return sorted(words - {""})

@@ -137,13 +137,14 @@ def _stands_for(source: Source, family: Family, call: ast.Call) -> bool:
     if not isinstance(above, ast.Assign):
         return False
     for target in above.targets:
-        leaf = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
-        if family.holds(leaf) and not family.denies(source.body, leaf.lstrip("_")):
-            return True
         if isinstance(target, ast.Name) and _is_maker_of(source, family, call):
             around = source.enclosing(call, *FUNCTIONS)
             returned = [each.value for each in ast.walk(around) if isinstance(each, ast.Return)] if around else []
-            return any(isinstance(each, ast.Name) and each.id == target.id for each in returned)
+            if any(isinstance(each, ast.Name) and each.id == target.id for each in returned):
+                return True
+        leaf = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        if family.holds(leaf) and not family.denies(source.body, leaf.lstrip("_")):
+            return True
     return False
 
 

@@ -6,13 +6,14 @@ class when annotations or constructor calls somewhere in the tree say so and non
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from msgspec import Struct
 
 from codemods.source.classes import ClassKey, mro
 from codemods.source.files import FileSet
-from codemods.source.index import has_word, mentioning
+from codemods.source.index import expect, has_word, mentioning
 from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
 
@@ -80,21 +81,30 @@ class Family:
     def heirs(self) -> tuple[Heir, ...]:
         """Classes below, found by their headers, file by file."""
         found: dict[tuple[str, str], Heir] = {}
-        waiting = [self.key.name]
-        seen: set[str] = set()
-        while waiting:
-            name = waiting.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
-            for path in mentioning(self.files, name):
-                for match in _HEADER.finditer(self.files.read(path)):
-                    if word.search(match[2]):
-                        heir = match[1].decode("utf-8", "replace")
-                        found.setdefault((path, heir), Heir(path, heir, is_test_path(path)))
-                        waiting.extend([] if is_test_path(path) else [heir])
+        level, seen = {self.key.name}, {self.key.name}
+        while level:
+            below: set[str] = set()
+            for name in sorted(level):
+                heirs = list(self._direct(name))
+                found.update({(heir.path, heir.name): heir for heir in heirs})
+                below.update(heir.name for heir in heirs if not heir.is_test)
+            level = below - seen
+            seen |= below
+            if level:  # this costs a search of the tree, so it answers what the names are asked for as well
+                expect(self.files, [*sorted(level), *self.words])
         return tuple(found.values())
+
+    @property
+    def words(self) -> list[str]:
+        """What `votes` will look for."""
+        return [word for each in sorted(self.loose) for word in (each, f"_{each}")]
+
+    def _direct(self, name: str) -> Iterator[Heir]:
+        word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+        for path in mentioning(self.files, name):
+            for match in _HEADER.finditer(self.files.read(path)):
+                if word.search(match[2]):
+                    yield Heir(path, match[1].decode("utf-8", "replace"), is_test_path(path))
 
     @cached_property
     def below(self) -> frozenset[str]:
@@ -181,6 +191,8 @@ class Family:
 
     def votes(self, name: str) -> tuple[int, int]:
         """How many annotations and constructor calls give the name a class of the family, and how many another."""
+        if not self._votes:
+            expect(self.files, self.words)
         if name not in self._votes:
             given = re.compile(_GIVEN % re.escape(name.encode()))
             ours = others = 0
