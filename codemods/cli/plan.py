@@ -64,13 +64,8 @@ def plan(
       unmoved plan engine.runner:Runner.go --do rename --to start --set 'strings="keep"'
 
     \b
-    What a hazard's severity means: `stop` refuses until the plan settles it (a key, or accept = { CODE = "reason" });
-    `prove` lets the step through and asks you for a test or a run of old against new; `note` is for you to read.
-    `unmoved explain CODE` prints a page on each.
-
-    \b
-    Exit status: 0 the step can be applied, 2 it is refused as it stands (the step is written all the same, with what
-    would settle it) or could not be planned.
+    Hazards: `stop` refuses until it is settled, `prove` asks for a test, `note` is to be read (`unmoved explain CODE`).
+    Exit status: 0 the step can be applied, 2 it is refused (and written all the same) or could not be planned.
     """
 
     def body(session: Session) -> int:
