@@ -65,10 +65,8 @@ class _File:
 
     def entries(self, marks: tuple[_Marks, _Marks]) -> Iterator[Entry]:
         """One for each run of lines with one mark."""
-        if self._has_all(marks):
-            sides: tuple[_Marks, _Marks] = marks
-        elif self._is_python:
-            sides = self._python(marks)
+        if self._is_python:
+            sides: tuple[_Marks, _Marks] = self._python(marks)
         else:
             is_document = self._file.path.endswith(DOCUMENT_SUFFIXES)
             rest = Mark("documentation") if is_document else Mark("", reason="not Python")
@@ -77,13 +75,7 @@ class _File:
             yield from _merged(self._file.path, side, numbers, known)
 
     def _has_all(self, marks: tuple[_Marks, _Marks]) -> bool:
-        """Whether nothing is left to decide here; a lone carriage return would make the numbers mean other lines."""
-        return not self._has_returns() and all(
-            number in known for numbers, known in zip(self._numbers, marks, strict=True) for number in numbers
-        )
-
-    def _has_returns(self) -> bool:
-        return b"\r" in (self._file.before or b"") or b"\r" in (self._file.after or b"")
+        return all(number in known for numbers, known in zip(self._numbers, marks, strict=True) for number in numbers)
 
     def _rest(self, marks: tuple[_Marks, _Marks], rest: Mark) -> tuple[_Marks, _Marks]:
         old, new = (
@@ -98,8 +90,10 @@ class _File:
         new = Lines(self._change.new, file.path, file.after)
         both = file.before is not None and file.after is not None and not old.why and not new.why
         same_encoding = old.encoding == new.encoding
-        ends = line_end_changes(old, new, self._hunks) if both and same_encoding else (set(), set())
-        formatted = format_changes(old, new, self._hunks) if both and same_encoding else (set(), set())
+        ends: tuple[set[int], set[int]] = (set(), set())
+        formatted: tuple[set[int], set[int]] = (set(), set())
+        if both and same_encoding and not self._has_all(marks):
+            ends, formatted = line_end_changes(old, new, self._hunks), format_changes(old, new, self._hunks)
         sides = []
         for side, lines in enumerate((old, new)):
             decided: dict[int, Mark] = {}

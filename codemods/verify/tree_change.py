@@ -34,13 +34,13 @@ class _Sides(Struct, kw_only=True):
     opaque: list[Opaque] = []
     problems: list[Problem] = []
     before: dict[str, bytes | None] = {}
-    left: int = MAX_CHANGED_BYTES
+    left: int
 
 
 def between_trees(store: ObjectStore, old_tree: str, new_tree: str, settings: Settings) -> TreeChange:
     """The change between two trees of the object store; reads what differs and nothing else."""
     base = CommitFiles(store, new_tree)
-    found = _Sides()
+    found = _Sides(left=MAX_CHANGED_BYTES)
     for difference in differences(store, old_tree, new_tree):
         _compare(found, difference, lambda _, entry: store.blob(entry.oid), lambda _, entry: store.blob(entry.oid))
     new = FileSet(base, source_roots=settings.source_roots, line_length=settings.line_length)
@@ -51,7 +51,7 @@ def between_trees(store: ObjectStore, old_tree: str, new_tree: str, settings: Se
 
 def between_directories(old_tree: PlainTree, new_tree: PlainTree, settings: Settings) -> TreeChange:
     """The change between two directories; reads both."""
-    found = _Sides()
+    found = _Sides(left=MAX_CHANGED_BYTES)
     for path in sorted(old_tree.modes().keys() | new_tree.modes().keys()):
         difference = Difference(path=path, old=old_tree.entry(path), new=new_tree.entry(path))
         if difference.old != difference.new:
@@ -103,13 +103,13 @@ def _content(found: _Sides, path: str, entry: Entry | None, read: _Read) -> tupl
     if not entry.is_file:
         return None, _KINDS.get(entry.mode, f"an entry of the unknown mode {entry.mode}")
     if found.left <= 0:
-        return None, f"in a change of more than {MAX_CHANGED_BYTES // 1_000_000} MB, and was not read"
+        return None, f"part of a change of more than {MAX_CHANGED_BYTES:,} bytes, and was not read"
     try:
         raw = read(path, entry)
     except SourceError as error:
         return None, f"a file that {error.message}"
     if raw is None:
-        return None, f"a file of more than {MAX_BLOB_BYTES // 1_000_000} MB, and was not read"
+        return None, f"a file of more than {MAX_BLOB_BYTES:,} bytes, and was not read"
     found.left -= len(raw)
     return raw, ""
 
