@@ -32,9 +32,7 @@ Kind = Literal[
 IMPORTERS = frozenset(
     {"import_module", "__import__", "importorskip", "resolve_name", "run_module", "find_spec", "import_string"}
 )
-_RESOURCES = frozenset(
-    {"files", "path", "open_text", "open_binary", "read_text", "read_binary", "get_data", "contents"}
-)
+RESOURCES = frozenset({"files", "path", "open_text", "open_binary", "read_text", "read_binary", "get_data", "contents"})
 _GETTERS = frozenset({"getattr", "hasattr", "getattr_static"})
 _SETTERS = frozenset({"setattr", "delattr"})
 _SETTER_HOOKS = frozenset({"__setattr__", "__delattr__"})
@@ -74,11 +72,11 @@ def use_of(source: Source, node: ast.expr) -> Use:
         return Use("document", Reads.LOOSE)
     if isinstance(above, ast.keyword):
         call = source.parents.get(above)
-        return _as_keyword(call, above.arg or "") if isinstance(call, ast.Call) else _LOOSE
+        return use_as_keyword(call, above.arg or "") if isinstance(call, ast.Call) else _LOOSE
     if isinstance(above, ast.Call) and node in above.args:
-        return _as_argument(above, above.args.index(node))
+        return use_as_argument(above, above.args.index(node))
     if isinstance(above, ast.Subscript) and above.slice is node:
-        return _as_key(above.value)
+        return use_as_key(above.value)
     if isinstance(above, ast.Compare):
         return _compared(source, above)
     if isinstance(above, ast.Assign) and above.value is node:
@@ -90,7 +88,7 @@ def use_of(source: Source, node: ast.expr) -> Use:
 
 def _through_name(source: Source, assignment: ast.Assign) -> Use | None:
     """`target = "pkg.mod.f"` whose name is only passed on: the text is for whatever all those calls take it for."""
-    uses = [_as_argument(call, index) for call, index in calls_through(source, assignment)]
+    uses = [use_as_argument(call, index) for call, index in calls_through(source, assignment)]
     is_one = len({(use.kind, use.reads) for use in uses}) == 1
     return _united(uses) if is_one else None
 
@@ -144,7 +142,8 @@ def looked_up(call: ast.Call) -> ast.expr | None:
     return call.args[0] if last and last[0] in {"attrgetter", "methodcaller"} and call.args else None
 
 
-def _as_argument(call: ast.Call, index: int) -> Use:
+def use_as_argument(call: ast.Call, index: int) -> Use:
+    """What a call takes the text at a position for."""
     names = callee(call)
     last = names[-1] if names else ""
     before = names[-2] if len(names) > 1 else ""
@@ -159,13 +158,13 @@ def _as_argument(call: ast.Call, index: int) -> Use:
         return Use("getattr", Reads.MEMBER, call.args[0])
     if last == "attrgetter" or (last == "methodcaller" and index == 0):
         return Use("getattr", Reads.MEMBER)
-    is_resource = last in _RESOURCES and before in {"resources", "pkgutil", ""}
+    is_resource = last in RESOURCES and before in {"resources", "pkgutil", ""}
     if index == 0 and (last in IMPORTERS or is_resource):
         return Use("import", Reads.PATH)
     if index == 0 and last in _LOGGER_CALLS:
         return Use("logger", Reads.PATH)
     if last in {"get", "pop", "setdefault"} and index == 0 and isinstance(call.func, ast.Attribute):
-        return _as_key(call.func.value)
+        return use_as_key(call.func.value)
     return Use("dunder-all", Reads.OWN) if before == "__all__" else _LOOSE
 
 
@@ -196,7 +195,8 @@ def _as_setter(call: ast.Call, index: int, *, is_method: bool) -> Use:
     return Use("setattr-name", Reads.MEMBER, first)
 
 
-def _as_keyword(call: ast.Call, name: str) -> Use:
+def use_as_keyword(call: ast.Call, name: str) -> Use:
+    """What a call takes a keyword for."""
     names = callee(call)
     last = names[-1] if names else ""
     before = names[-2] if len(names) > 1 else ""
@@ -212,7 +212,8 @@ def _as_keyword(call: ast.Call, name: str) -> Use:
     return _LOOSE
 
 
-def _as_key(holder: ast.expr) -> Use:
+def use_as_key(holder: ast.expr) -> Use:
+    """What `holder[text]` takes the text for."""
     if isinstance(holder, ast.Call) and isinstance(holder.func, ast.Name) and holder.func.id in _NAMESPACES:
         if holder.args:
             return Use("getattr", Reads.MEMBER, holder.args[0])

@@ -15,15 +15,31 @@ from codemods.schema.hazards import Hazard
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
 from codemods.source.modules import modules_of
-from codemods.source.parse import Source, load
+from codemods.source.nodes import walk
+from codemods.source.parse import Source, light_tree, load
 from codemods.source.receivers import scope_at
 from codemods.source.string_text import WILD, text_of
-from codemods.source.string_use import IMPORTERS, Kind, Reads, callee, use_of
+from codemods.source.string_use import (
+    IMPORTERS,
+    RESOURCES,
+    Kind,
+    Reads,
+    Use,
+    callee,
+    use_as_argument,
+    use_as_key,
+    use_as_keyword,
+)
 from codemods.transforms.rename_imports import NewName
 from codemods.transforms.rename_report import note, stop
 
 _PATCHERS = ("patch", "setattr", "modules")
 _TOGETHER = re.compile(rb"\b[fF][rR]?['\"]|['\"]\s*\+|\+\s*[rRfF]*['\"]|['\"]\s*%|\.\s*(?:format|join)\s*\(")
+_TOGETHER_NODES = (ast.JoinedStr, ast.BinOp, ast.Call)
+# What string_use.py takes for a path, beside the importers.
+_TAKES_PATHS = re.compile(
+    rb"\bpatch\b|\.\s*(?:setattr|delattr)\s*\(|\.\s*modules\b|\b(?:" + "|".join(sorted(RESOURCES)).encode() + rb")\s*\("
+)
 _SETTLE = "change where the last part comes from, or accept U111 when it is never this module"
 
 
@@ -41,10 +57,12 @@ def computed_names(files: FileSet, moved: NewName) -> Iterator[Hazard]:
     for path in sorted({path for word in (*IMPORTERS, *_PATCHERS) for path in mentioning(files, word)}):
         raw = files.read(path)
         is_reader = any(word.encode() in raw for word in IMPORTERS)
-        if not is_reader and not _TOGETHER.search(raw):
+        if not is_reader and not (_TAKES_PATHS.search(raw) and _TOGETHER.search(raw)):
+            continue
+        if not any(_texts(light_tree(files, path)[1])):  # most files end here, without positions and parents
             continue
         source = load(files, path)
-        for node, kind, package in _texts(source):
+        for node, kind, package in _texts(source.tree):
             name = _name_of(files, source, node, package)
             if name is None or not re.search(r"\w", name.value.replace(WILD, "")):
                 if kind == "import":
@@ -61,22 +79,24 @@ def computed_names(files: FileSet, moved: NewName) -> Iterator[Hazard]:
         yield note("U111", source, source.start(first), message, "check where the name comes from")
 
 
-def _texts(source: Source) -> Iterator[tuple[ast.expr, Kind, ast.expr | None]]:
+def _texts(tree: ast.Module) -> Iterator[tuple[ast.expr, Kind, ast.expr | None]]:
     """Expressions that are read as a dotted path, other than whole literals, with the package that a relative one
     starts from."""
-    for node in ast.walk(source.tree):
+    for node in walk(tree):
+        given: ast.expr | None = None
+        taken: list[tuple[ast.expr, Use]] = []
         if isinstance(node, ast.Call):
             given, package = _imported(node)
             if given is not None and (not isinstance(given, ast.Constant) or str(given.value).startswith(".")):
                 yield given, "import", package
-            targets = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "target")]
-        else:
-            given, targets = None, [node.slice] if isinstance(node, ast.Subscript) else []
-        for each in targets:
-            if each is not given and isinstance(each, (ast.JoinedStr, ast.BinOp, ast.Call)):
-                use = use_of(source, each)
-                if use.reads is Reads.PATH and use.kind in {"patch-target", "setattr-name", "import"}:
-                    yield each, use.kind, None
+            taken = [(each, use_as_argument(node, 0)) for each in node.args[:1] if isinstance(each, _TOGETHER_NODES)]
+            taken += [(each.value, use_as_keyword(node, "target")) for each in node.keywords if each.arg == "target"]
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, _TOGETHER_NODES):
+            taken = [(node.slice, use_as_key(node.value))]
+        for text, use in taken:
+            is_path = use.reads is Reads.PATH and use.kind in {"patch-target", "setattr-name", "import"}
+            if is_path and text is not given and isinstance(text, _TOGETHER_NODES):
+                yield text, use.kind, None
 
 
 def _imported(call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
