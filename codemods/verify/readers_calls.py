@@ -20,32 +20,10 @@ from codemods.source.parse import DEFINITIONS, FUNCTIONS, Source, load
 from codemods.source.receiver_kinds import Known
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role, lookup
+from codemods.verify.readers_call_text import may_misfit, misfit
 from codemods.verify.readers_family import Family, class_around
 from codemods.verify.readers_gone import Refit
 from codemods.verify.readers_inventory import ClassInventory, Signature, imports_in, inventory
-
-
-def misfit(call: ast.Call, signature: Signature) -> str:
-    """Why a call does not fit; "" when it does, or may."""
-    is_open = any(isinstance(each, ast.Starred) for each in call.args) or any(
-        each.arg is None for each in call.keywords
-    )
-    num = sum(not isinstance(each, ast.Starred) for each in call.args)
-    given = [each.arg for each in call.keywords if each.arg is not None]
-    known = {*signature.positional[signature.posonly :], *signature.keyword}
-    unknown = [name for name in given if name not in known]
-    if unknown and not signature.has_kwargs:
-        return f"unknown argument {unknown[0]!r}"
-    if num > len(signature.positional) and not signature.has_args:
-        return f"{num} positional arguments for {len(signature.positional)}"
-    if is_open:
-        return ""
-    twice = [name for name in given if name in signature.positional[signature.posonly : num]]
-    if twice:
-        return f"{twice[0]!r} is given twice"
-    missing = [name for name in (*signature.positional[num:], *signature.keyword) if name in signature.required]
-    missing = [name for name in missing if name not in given]
-    return f"missing argument {missing[0]!r}" if missing else ""
 
 
 def misfit_calls(old: FileSet, new: FileSet, refit: Refit) -> Iterator[Problem]:
@@ -64,32 +42,30 @@ def _stood_before(old: FileSet, source: Source, call: ast.Call) -> bool:
 
 def _calls(files: FileSet, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
     if refit.key is None:
-        yield from _function_calls(files, refit.path, refit.name)
+        yield from _function_calls(files, refit.path, refit.name, refit.after)
         return
     family = Family(files, refit.key)
     if refit.name != "__init__":
         yield from _method_calls(files, family, refit)
         return
     if "." not in refit.key.qualname and "__new__" not in _members(files, refit.key):
-        yield from _function_calls(files, refit.path, refit.key.name)
+        yield from _function_calls(files, refit.path, refit.key.name, refit.after)
         for heir in family.heirs:
+            inherits = all("__init__" not in each.members for each in _classes(files, heir.path, heir.name))
             key = ClassKey(modules_of(files).module_of(heir.path), heir.name)
-            if _provider(files, key, "__init__") == refit.key:
-                yield from _function_calls(files, heir.path, heir.name)
+            if inherits and _provider(files, key, "__init__") == refit.key:
+                yield from _function_calls(files, heir.path, heir.name, refit.after)
     yield from _super_calls(files, family, refit)
 
 
 # -- functions and constructors
 
 
-def _function_calls(files: FileSet, path: str, name: str) -> Iterator[tuple[Source, ast.Call]]:
-    """Calls of a module-level name, in its module and through imports."""
-    module = modules_of(files).module_of(path)
-    leaf = module.rpartition(".")[2].encode()
-    called = re.compile(rb"(?<!def )(?<!class )\b" + re.escape(name.encode()) + rb"\s*\(|\bas\s+\w")
+def _function_calls(files: FileSet, path: str, name: str, after: Signature) -> Iterator[tuple[Source, ast.Call]]:
+    """Calls of a module-level name, in its module and through imports, in files where some call does not fit."""
     for other in mentioning(files, name):
         raw = files.read(other)
-        if called.search(raw) is None or (other != path and leaf not in raw and b"import *" not in raw):
+        if (other != path and b"import" not in raw) or not may_misfit(raw, name, after):
             continue
         try:
             source = load(files, other)
@@ -166,6 +142,8 @@ def _method_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tupl
         raw = files.read(path)
         if not any(_may_be_one(family, raw, match) for match in called.finditer(raw)):
             continue
+        if not may_misfit(raw, refit.name, refit.after):
+            continue
         try:
             source = load(files, path)
         except SourceError:
@@ -194,7 +172,8 @@ def _reaches(files: FileSet, source: Source, receiver: ast.expr, refit: Refit, *
 def _super_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
     """`super().__init__(…)` in heirs."""
     for path in sorted({heir.path for heir in family.heirs}):
-        if b"super()" not in files.read(path):
+        raw = files.read(path)
+        if b"super()" not in raw or not may_misfit(raw, refit.name, refit.after):
             continue
         try:
             source = load(files, path)

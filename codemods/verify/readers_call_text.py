@@ -1,0 +1,82 @@
+"""Calls as they stand in a file's text, without parsing the file: a first look that settles most files.
+
+A call is cut out by its brackets and parsed alone. One that can't be cut out, or does not parse, counts as unknown;
+strings and comments that hold something like a call only cost a look at the file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from codemods.source.mentions import occurrences
+from codemods.verify.readers_inventory import Signature
+
+_TOKEN = re.compile(
+    rb"'''(?:\\.|[^\\])*?'''|\"\"\"(?:\\.|[^\\])*?\"\"\"|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|#[^\n]*|[()\[\]{}]",
+    re.DOTALL,
+)
+_OPENING = re.compile(rb"[ \t]*\(")
+_DEFINED = re.compile(rb"\b(?:def|class)[ \t]+\Z")
+_LONGEST = 20_000  # bytes of one call
+
+
+def misfit(call: ast.Call, signature: Signature) -> str:
+    """Why a call does not fit; "" when it does, or may."""
+    is_open = any(isinstance(each, ast.Starred) for each in call.args) or any(
+        each.arg is None for each in call.keywords
+    )
+    num = sum(not isinstance(each, ast.Starred) for each in call.args)
+    given = [each.arg for each in call.keywords if each.arg is not None]
+    known = {*signature.positional[signature.posonly :], *signature.keyword}
+    unknown = [name for name in given if name not in known]
+    if unknown and not signature.has_kwargs:
+        return f"unknown argument {unknown[0]!r}"
+    if num > len(signature.positional) and not signature.has_args:
+        return f"{num} positional arguments for {len(signature.positional)}"
+    if is_open:
+        return ""
+    twice = [name for name in given if name in signature.positional[signature.posonly : num]]
+    if twice:
+        return f"{twice[0]!r} is given twice"
+    missing = [name for name in (*signature.positional[num:], *signature.keyword) if name in signature.required]
+    missing = [name for name in missing if name not in given]
+    return f"missing argument {missing[0]!r}" if missing else ""
+
+
+def may_misfit(raw: bytes, name: str, signature: Signature) -> bool:
+    """Whether some call of the name in the text, also under an `as` name, does not fit or can't be told."""
+    word = re.escape(name.encode())
+    names = {name.encode(), *re.findall(rb"\b" + word + rb"[ \t]+as[ \t]+(\w+)", raw)}
+    return any(call is None or misfit(call, signature) for each in names for call in _calls(raw, each))
+
+
+def _calls(raw: bytes, name: bytes) -> Iterator[ast.Call | None]:
+    for at in occurrences(raw, name):
+        opening = _OPENING.match(raw, at + len(name))
+        if opening is None or _DEFINED.search(raw, max(at - 12, 0), at):
+            continue
+        end = _closing(raw, opening.end())
+        yield _parsed(b"f(" + raw[opening.end() : end]) if end else None
+
+
+def _closing(raw: bytes, start: int) -> int:
+    """Where the bracket that is open at `start` has been closed; 0 when that can't be seen."""
+    depth = 1
+    for token in _TOKEN.finditer(raw, start, start + _LONGEST):
+        first = token[0][:1]
+        if first in (b"(", b"[", b"{"):
+            depth += 1
+        elif first in (b")", b"]", b"}"):
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return 0
+
+
+def _parsed(text: bytes) -> ast.Call | None:
+    try:
+        found = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return found if isinstance(found, ast.Call) else None
