@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from codemods.source.mentions import occurrences
 from codemods.verify.readers_inventory import Signature
@@ -46,18 +45,18 @@ def misfit(call: ast.Call, signature: Signature) -> str:
 
 def may_misfit(raw: bytes, name: str, signature: Signature) -> bool:
     """Whether some call of the name in the text, also under an `as` name, does not fit or can't be told."""
-    word = re.escape(name.encode())
-    names = {name.encode(), *re.findall(rb"\b" + word + rb"[ \t]+as[ \t]+(\w+)", raw)}
-    return any(call is None or misfit(call, signature) for each in names for call in _calls(raw, each))
+    names = {name.encode(), *re.findall(rb"\b" + re.escape(name.encode()) + rb"[ \t]+as[ \t]+(\w+)", raw)}
+    return any(not fits_at(raw, at, each, signature) for each in names for at in occurrences(raw, each))
 
 
-def _calls(raw: bytes, name: bytes) -> Iterator[ast.Call | None]:
-    for at in occurrences(raw, name):
-        opening = _OPENING.match(raw, at + len(name))
-        if opening is None or _DEFINED.search(raw, max(at - 12, 0), at):
-            continue
-        end = _closing(raw, opening.end())
-        yield _parsed(b"f(" + raw[opening.end() : end]) if end else None
+def fits_at(raw: bytes, at: int, name: bytes, signature: Signature) -> bool:
+    """Whether the name at an offset is no call, or one that fits for sure."""
+    opening = _OPENING.match(raw, at + len(name))
+    if opening is None or _DEFINED.search(raw, max(at - 12, 0), at):
+        return True
+    end = _closing(raw, opening.end())
+    call = _parsed(b"f(" + raw[opening.end() : end]) if end else None
+    return call is not None and not misfit(call, signature)
 
 
 def _closing(raw: bytes, start: int) -> int:

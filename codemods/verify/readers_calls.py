@@ -7,7 +7,6 @@ calls through variables are not seen."""
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from codemods.schema.errors import SourceError
@@ -15,13 +14,14 @@ from codemods.schema.verdict import Problem
 from codemods.source.classes import ClassKey, mro
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
+from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Source, load
 from codemods.source.receiver_kinds import Known
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role, lookup
-from codemods.verify.readers_call_text import may_misfit, misfit
-from codemods.verify.readers_family import Family, class_around
+from codemods.verify.readers_call_text import fits_at, may_misfit, misfit
+from codemods.verify.readers_family import Family, class_around, receiver_before
 from codemods.verify.readers_gone import Refit
 from codemods.verify.readers_inventory import ClassInventory, Signature, imports_in, inventory
 
@@ -137,12 +137,8 @@ def _method_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tupl
         for heir in family.heirs
         if not heir.is_test and any(refit.name in each.members for each in _classes(files, heir.path, heir.name))
     ]
-    called = re.compile(rb"([\w.]*\w|\))\s*\.\s*" + re.escape(refit.name.encode()) + rb"\s*\(")
     for path in mentioning(files, refit.name):
-        raw = files.read(path)
-        if not any(_may_be_one(family, raw, match) for match in called.finditer(raw)):
-            continue
-        if not may_misfit(raw, refit.name, refit.after):
+        if not _may_misfit(family, path, files.read(path), refit):
             continue
         try:
             source = load(files, path)
@@ -153,11 +149,19 @@ def _method_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tupl
                 yield source, call
 
 
-def _may_be_one(family: Family, raw: bytes, match: re.Match[bytes]) -> bool:
-    leaf = match[1].rpartition(b".")[2].decode("utf-8", "replace")
-    if leaf in {"self", "cls", ")"}:
-        return class_around(raw, match.start()) in family.names
-    return leaf.lstrip("_") in family.loose or leaf in family.below or family.gives(raw, leaf)
+def _may_misfit(family: Family, path: str, raw: bytes, refit: Refit) -> bool:
+    """Whether some `x.name(…)` of a file does not fit where `x` may be one of the family."""
+    name = refit.name.encode()
+    for at in occurrences(raw, name):
+        receiver = receiver_before(raw, at)
+        if receiver is None or fits_at(raw, at, name, refit.after):
+            continue
+        if receiver in (b"self", b"cls", b")"):
+            if class_around(raw, at) in family.names:
+                return True
+        elif family.may_hold(path, raw, receiver):
+            return True
+    return False
 
 
 def _reaches(files: FileSet, source: Source, receiver: ast.expr, refit: Refit, *, is_overridden: bool) -> bool:

@@ -32,6 +32,10 @@ _MAY_PRECEDE = tuple(bytes([each]) for each in b":\"'[.|=")
 _AROUND = 160  # bytes before a class name in which its annotation or assignment starts
 
 
+_CHAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+_SPACE = b" \t\r\n\\"
+
+
 class Heir(Struct, frozen=True):
     """A class whose header names a class of the family. Where two classes share a name, either may be meant."""
 
@@ -65,6 +69,15 @@ def class_around(raw: bytes, at: int) -> str:
             return match[2].decode("utf-8", "replace")
         end = start
     return ""
+
+
+def receiver_before(raw: bytes, at: int) -> bytes | None:
+    """What stands before the dot before an offset: a dotted name, or one closing bracket; None without a dot."""
+    before = raw[max(at - 120, 0) : at].rstrip(_SPACE)
+    if before[-1:] != b".":
+        return None
+    before = before[:-1].rstrip(_SPACE)
+    return before[len(before.rstrip(_CHAIN)) :] or before[-1:]
 
 
 class Family:

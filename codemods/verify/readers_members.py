@@ -24,12 +24,10 @@ from codemods.source.parse import DEFINITIONS, Function, Source
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role, Scope, lookup
-from codemods.verify.readers_family import Family, class_around, is_test_path
+from codemods.verify.readers_family import Family, class_around, is_test_path, receiver_before
 from codemods.verify.readers_gone import GoneMember, has_member
 from codemods.verify.readers_inventory import inventory
 
-_CHAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
-_SPACE = b" \t\r\n\\"
 _BY_TEXT = re.compile(rb"\b(\w*attr|object)\(\s*([\w.]+(?:\(\))?)\s*,\s*[\"']\Z")
 _DOUBLES = re.compile(rb"\b\w*(?:Mock|SimpleNamespace|Fake|Stub|Dummy|create_autospec)\w*\b")
 _ASKS = frozenset({"getattr", "hasattr", "delattr", "setattr", "object"})
@@ -86,17 +84,11 @@ class _Search:
     def candidates(self, path: str, raw: bytes) -> Iterator[int]:
         """Offsets of the name where its receiver may be one of the family."""
         for at in occurrences(raw, self.name.encode()):
-            before = raw[max(at - 120, 0) : at]
-            trimmed = before.rstrip(_SPACE)
-            if trimmed[-1:] == b".":
-                trimmed = trimmed[:-1].rstrip(_SPACE)
-                receiver = trimmed[len(trimmed.rstrip(_CHAIN)) :] or trimmed[-1:]
-            elif before[-1:] in (b'"', b"'"):
-                asked = _BY_TEXT.search(before)
-                if asked is None:
-                    continue
-                receiver = asked[2]
-            else:
+            receiver = receiver_before(raw, at)
+            if receiver is None and raw[at - 1 : at] in (b'"', b"'"):
+                asked = _BY_TEXT.search(raw, max(at - 120, 0), at)
+                receiver = asked[2] if asked is not None else None
+            if receiver is None:
                 continue
             if self.may_be_one(path, raw, at, receiver):
                 yield at
