@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codemods.verify.frames import Bind, Claims, Duty, Frame, Glue, If, Inner, Item, Line, Literal
+from codemods.verify.frames import Bind, Body, Claims, Duty, Frame, Glue, If, Inner, Item, Line, Literal
 from codemods.verify.names import Definition, Function, Names, Ref, local_names
 
 RESULT = "<result>"
@@ -190,6 +190,8 @@ class Canon:
         self.lines.append(Line(self.side, frame.path, item.node.lineno, last, "guard", function=frame.title))
 
     def _oriented(self, item: Item) -> Item:
+        if isinstance(item, If) and item.test:
+            return item  # part of a body that stands in place of a call
         blocks = tuple([self._oriented(inner) for inner in block] for block in item.blocks)
         item = replace(item, blocks=blocks)
         if not isinstance(item, If):
@@ -228,21 +230,28 @@ class Canon:
         made = self.items(
             body, inner.frame, last=None if is_kept else ast.Return, is_value=not is_kept and not _is_silent(body)
         )
-        out: list[Item] = [*inner.binds]
-        if not is_kept:
-            out.append(
-                Bind(node, inner.frame, where=frame, targets=(ast.Name(RESULT, ast.Store()),), value=ast.Constant(None))
-            )
-        out += made
-        if isinstance(node, ast.Return) and is_kept:
-            return out
+        target = ast.Name(RESULT, ast.Store())
+        head = Bind(node, inner.frame, where=frame, targets=(target,), value=ast.Constant(None))
+        out: list[Item] = [*inner.binds, head, *made]
+        if is_kept:
+            return self._group(node, frame, inner, out)
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = tuple(node.targets) if isinstance(node, ast.Assign) else (node.target,)
         elif isinstance(node, ast.Return):
-            targets = (ast.Name(RESULT, ast.Store()),)
+            targets = (target,)
         else:
-            return out
-        return [*out, Glue(node, frame, source=inner.frame, targets=targets, value=ast.Name(RESULT, ast.Load()))]
+            return self._group(node, frame, inner, out)
+        glue = Glue(node, frame, source=inner.frame, targets=targets, value=ast.Name(RESULT, ast.Load()))
+        return self._group(node, frame, inner, [*out, glue])
+
+    def _group(self, node: ast.stmt, frame: Frame, inner: Inner, items: list[Item]) -> list[Item]:
+        """A body that is only looked into where the other side has the body of its partner, or that has no partner."""
+        definition = inner.frame.chain[-1]
+        partner = self._partner.get(definition, definition)
+        if not self.other.has(partner):
+            return items
+        key = definition if self.side else partner
+        return [Body(node, frame, inside=tuple(items), definition=key)]
 
     def entered(self, call: ast.Call, frame: Frame, *, is_awaited: bool = False) -> Inner | None:
         """The function a call enters, when the other side has no such function or one with other parameters."""

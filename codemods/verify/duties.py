@@ -159,6 +159,9 @@ class Duties:
                 return (f"`{name}` is a method of {others[0][1]} too", "U115")
         return None
 
+    def _alias(self, duty: Duty) -> Answer:
+        return None
+
     def _renamed(self, duty: Duty) -> Answer:
         return self._is_holder(duty)
 

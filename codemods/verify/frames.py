@@ -188,6 +188,14 @@ class Bind(Item):
 
 
 @dataclass(frozen=True, eq=False)
+class Body(Item):
+    """A call and, in `inside`, the body that may stand in its place. definition: of the new tree."""
+
+    inside: tuple[Item, ...] = ()
+    definition: Definition = ("", "")
+
+
+@dataclass(frozen=True, eq=False)
 class Literal:
     """One part of a condition: a truth value, or `node operator right`."""
 

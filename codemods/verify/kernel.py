@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from codemods.verify.align import align
 from codemods.verify.canon import definition_of
 from codemods.verify.expressions import Expressions, has
-from codemods.verify.frames import Frame, Glue, If, Item, Literal
+from codemods.verify.frames import Body, Frame, Glue, If, Item, Literal
 from codemods.verify.names import Definition
 from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value, initial
 
@@ -86,7 +86,9 @@ class Kernel(Expressions):
 
     def run(self, old: list[Item], new: list[Item]) -> None:
         """Compares two blocks from the present state on."""
-        for o, n in align(old, new, self.claims):
+        entered = {each.definition for each in old if isinstance(each, Body)}
+        entered &= {each.definition for each in new if isinstance(each, Body)}
+        for o, n in align(_opened(old, entered), _opened(new, entered), self.claims):
             self._kind = ""
             if o is None or n is None:
                 self._only(o or n)  # type: ignore[arg-type]
@@ -208,6 +210,11 @@ class Kernel(Expressions):
             return good
         if isinstance(target, ast.Attribute):
             place = self._base(target, frame)
+            if frame.side == OLD and target.attr in self.claims.redirects.values():
+                self._kind = "redirect"
+                self._store(target, frame, value)
+                self._duty("alias", frame, target)
+                return True
             if place is None or frame.side == OLD:
                 return self._residue(target, frame, "an attribute is written that the other side does not write")
             since = self.state.late.pop(place, None)
@@ -316,7 +323,7 @@ class Kernel(Expressions):
             }
             numbers = {known: number for number, known in enumerate(dict.fromkeys(ends.values()))}
             refined = {where: numbers[known] for where, known in ends.items()}
-            if refined == classes:
+            if _parts(refined) == _parts(classes):
                 break
             classes = refined
             del self.lines[before[0] :], self.duties[before[1] :]
@@ -449,3 +456,22 @@ def _is_unbound(value: object) -> bool:
     if not isinstance(value, tuple) or not value:
         return False
     return value[0] == "unset" or (value[0] != "const" and any(_is_unbound(part) for part in value[1:]))
+
+
+def _parts(classes: dict[tuple[int, Place], int]) -> set[frozenset[tuple[int, Place]]]:
+    """A partition without the numbers of its classes."""
+    found: dict[int, set[tuple[int, Place]]] = {}
+    for place, number in classes.items():
+        found.setdefault(number, set()).add(place)
+    return {frozenset(part) for part in found.values()}
+
+
+def _opened(items: list[Item], entered: set[Definition]) -> list[Item]:
+    """The block with the bodies of these functions in place of their calls."""
+    found: list[Item] = []
+    for item in items:
+        if isinstance(item, Body) and item.definition in entered:
+            found += _opened(list(item.inside), entered)
+        else:
+            found.append(item)
+    return found
