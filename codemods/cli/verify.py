@@ -176,7 +176,7 @@ def _check_directories(session: Session, request: VerifyRequest, spool: Spool, *
 
 
 def _jobs(text: str | None) -> int:
-    from codemods.verify.chain import default_jobs
+    from codemods.repo.workers import default_jobs
 
     if text is None:
         return default_jobs()

@@ -5,25 +5,22 @@ the range with an error; what a check says is not looked at here."""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
-from collections import deque
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from codemods.repo.store import ObjectStore
+from codemods.repo.workers import in_order
 from codemods.schema.certificate import Certificate
 from codemods.schema.config import Settings
 from codemods.schema.errors import InternalError, UnmovedError
 from codemods.schema.progress import Progress
 from codemods.verify.certificate import Explain, Readers, certify
 
-_AHEAD = 3  # commits a process may be ahead of the reader
 _COLLECT_EVERY = 8
 
 
@@ -57,25 +54,25 @@ class Request(Struct, frozen=True, kw_only=True):
     readers: Readers | None = None
 
 
-def default_jobs() -> int:
-    """As many as there are cores for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def verify_chain(request: Request, jobs: int, progress: Progress) -> Generator[Certificate, None, None]:
     """One certificate for each commit, in their order. Raises Uncheckable at the first that can't be checked."""
     total = len(request.commits)
     jobs = min(jobs, total)
     results = _alone(request) if jobs <= 1 else _together(request, jobs)
-    for number, commit in enumerate(request.commits, 1):
-        progress.step(number, total, commit[:12])
-        result = next(results)
-        if isinstance(result, Failed):
-            raise InternalError(result.message, fix=result.fix) if result.is_internal else Uncheckable(commit, result)
-        yield result
+    with contextlib.closing(results):  # which ends the processes, also when the reader has had enough
+        for number, commit in enumerate(request.commits, 1):
+            progress.step(number, total, commit[:12])
+            result = next(results)
+            if isinstance(result, Failed):
+                raise _error(commit, result)
+            yield result
 
 
-def _alone(request: Request) -> Iterator[Certificate | Failed]:
+def _error(commit: str, failed: Failed) -> UnmovedError:
+    return InternalError(failed.message, fix=failed.fix) if failed.is_internal else Uncheckable(commit, failed)
+
+
+def _alone(request: Request) -> Generator[Certificate | Failed, None, None]:
     with ObjectStore(request.git_dir) as store:
         for number, commit in enumerate(request.commits, 1):
             yield _certified(store, commit, request)
@@ -83,27 +80,8 @@ def _alone(request: Request) -> Iterator[Certificate | Failed]:
                 gc.collect()  # the command runs without the cyclic collector; syntax trees are full of cycles
 
 
-def _together(request: Request, jobs: int) -> Iterator[Certificate | Failed]:
-    # Not by fork: the command has a thread that shows progress, and a fork of threads may hang.
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_start, initargs=(_without_commits(request),)
-    )
-    waiting: deque[Future[Certificate | Failed]] = deque()
-    rest = iter(request.commits)
-    try:
-        for commit in rest:
-            waiting.append(pool.submit(_work, commit))
-            if len(waiting) >= jobs * _AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise InternalError(
-            "a process that checked a commit was killed, or crashed",
-            fix="run again with -j 1 to see at which commit; it may need more memory than there is",
-        ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+def _together(request: Request, jobs: int) -> Generator[Certificate | Failed, None, None]:
+    return in_order(_work, request.commits, jobs=jobs, start=_start, given=_without_commits(request))
 
 
 def _without_commits(request: Request) -> Request:

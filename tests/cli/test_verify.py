@@ -23,7 +23,7 @@ Unmoved = Callable[..., Ran]
 @pytest.fixture(autouse=True)
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """What looks for explanations and readers is replaced; it has tests of its own."""
-    parts = {
+    parts: dict[str, dict[str, object]] = {
         "explain": {"explain": fake_explain.explain},
         "kernel_check": {"recheck": fake_explain.recheck},
         "readers": {"left_behind": fake_explain.readers},

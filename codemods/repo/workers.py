@@ -1,0 +1,54 @@
+"""Work spread over processes: results in the order of the items, made a few ahead of the reader. What is held does not
+grow with the number of items. What the work is, and what its results mean, is the caller's."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import TypeVar
+
+from codemods.schema.errors import InternalError
+
+_AHEAD = 3  # items a process may be ahead of the reader
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+_Given = TypeVar("_Given")
+
+
+def default_jobs() -> int:
+    """As many as there are cores for this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(
+    work: Callable[[_Item], _Result],
+    items: Iterable[_Item],
+    *,
+    jobs: int,
+    start: Callable[[_Given], None],
+    given: _Given,
+) -> Generator[_Result, None, None]:
+    """start(given) runs once in each process. Everything must be importable or picklable. Raises InternalError when a
+    process is gone; closing the generator ends the processes."""
+    # Not by fork: the command has a thread that shows progress, and a fork of threads may hang.
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=start, initargs=(given,))
+    waiting: deque[Future[_Result]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) >= jobs * _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise InternalError(
+            "a process that did part of the work was killed, or crashed",
+            fix="run again with -j 1 to see where; it may need more memory than there is",
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
