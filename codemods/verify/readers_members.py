@@ -20,7 +20,7 @@ from codemods.source.index import mentioning
 from codemods.source.members import self_name
 from codemods.source.mentions import Mention, attributes, occurrences
 from codemods.source.modules import modules_of
-from codemods.source.parse import DEFINITIONS, Function, Source
+from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role, Scope, lookup
@@ -156,6 +156,9 @@ class _Search:
         is_self = method is not None and isinstance(receiver, ast.Name) and receiver.id == self_name(method)
         if method is not None and is_self and _is_plain(method):
             return self.is_lost_in(around, method.name)
+        is_alone = not self.family.has_rival and not is_test_path(source.path)
+        if is_alone and _annotation_of(receiver, mention) == self.family.key.name:
+            return self.is_lost(self.family.key)  # as receiver_type would say, without the scopes of the file
         what = receiver_type(self.files, source, receiver)
         if isinstance(what, Known):
             return all(self.is_lost(key) for key in what.keys)
@@ -251,6 +254,29 @@ def _is_plain(method: Function) -> bool:
         or (isinstance(node, ast.arg) and node.arg == argument.arg and node is not argument)
         for node in ast.walk(method)
     )
+
+
+def _annotation_of(receiver: ast.expr, mention: Mention) -> str:
+    """The annotation of the parameter that a bare name is, in plain words; "" when it may be anything else."""
+    if not isinstance(receiver, ast.Name):
+        return ""
+    for function in reversed(mention.around):
+        if not isinstance(function, FUNCTIONS):
+            continue
+        arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        found = [each for each in arguments if each.arg == receiver.id]
+        nodes = list(ast.walk(function))
+        names = [each for each in nodes if isinstance(each, ast.Name) and each.id == receiver.id]
+        is_guarded = any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == "isinstance" for each in nodes)
+        if is_guarded or not all(isinstance(each.ctx, ast.Load) for each in names):
+            return ""
+        if found:
+            annotation = found[0].annotation
+            is_other = any(
+                isinstance(each, ast.arg) and each.arg == receiver.id and each is not found[0] for each in nodes
+            )
+            return "" if annotation is None or is_other else ast.unparse(annotation).strip("'\"")
+    return ""
 
 
 def _around(source: Source, node: ast.AST) -> Mention:
