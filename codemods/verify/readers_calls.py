@@ -23,7 +23,7 @@ from codemods.source.scopes import Role, lookup
 from codemods.verify.readers_call_text import fits_at, may_misfit, misfit
 from codemods.verify.readers_family import Family, class_around, receiver_before
 from codemods.verify.readers_gone import Refit
-from codemods.verify.readers_inventory import ClassInventory, Signature, imports_in, inventory
+from codemods.verify.readers_inventory import ClassInventory, Signature, imports_in, inventory, text_of
 
 
 def misfit_calls(old: FileSet, new: FileSet, refit: Refit) -> Iterator[Problem]:
@@ -64,7 +64,7 @@ def _calls(files: FileSet, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
 def _function_calls(files: FileSet, path: str, name: str, after: Signature) -> Iterator[tuple[Source, ast.Call]]:
     """Calls of a module-level name, in its module and through imports, in files where some call does not fit."""
     for other in mentioning(files, name):
-        raw = files.read(other)
+        raw = text_of(files, other)
         if (other != path and b"import" not in raw) or not may_misfit(raw, name, after):
             continue
         try:
@@ -138,7 +138,7 @@ def _method_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tupl
         if not heir.is_test and any(refit.name in each.members for each in _classes(files, heir.path, heir.name))
     ]
     for path in mentioning(files, refit.name):
-        if not _may_misfit(family, path, files.read(path), refit):
+        if not _may_misfit(family, path, text_of(files, path), refit):
             continue
         try:
             source = load(files, path)
@@ -176,7 +176,7 @@ def _reaches(files: FileSet, source: Source, receiver: ast.expr, refit: Refit, *
 def _super_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
     """`super().__init__(…)` in heirs."""
     for path in sorted({heir.path for heir in family.heirs}):
-        raw = files.read(path)
+        raw = text_of(files, path)
         if b"super()" not in raw or not may_misfit(raw, refit.name, refit.after):
             continue
         try:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
-from codemods.source.index import mentioning
+from codemods.source.index import has_word, mentioning
 from codemods.source.parse import FUNCTIONS, Source, load
 from codemods.verify.readers_family import Family, is_test_path, snake
 from codemods.verify.readers_gone import GoneMember
-from codemods.verify.readers_inventory import inventory
+from codemods.verify.readers_inventory import inventory, text_of
 
 _MAKERS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "SimpleNamespace", "create_autospec"})
 _MAKERS_TEXT = b"|".join(sorted(name.encode() for name in _MAKERS))
@@ -40,7 +40,7 @@ def doubles(files: FileSet, family: Family, gone: Iterable[GoneMember]) -> Itera
         rb"(?:spec|spec_set|autospec)\b[(=][\w.]*\b(?:%s)\b" % b"|".join(n.encode() for n in family.below)
     )
     for path, names in sorted(wanted.items()):
-        raw = files.read(path)
+        raw = text_of(files, path)
         yield from _classes(files, family, path, names, raw)
         if _MAKER.search(raw) and any(each.search(raw) for each in (made, maker, spec)):
             yield from _objects(files, family, path, names)
@@ -55,8 +55,10 @@ def _problem(family: Family, path: str, line: int, name: str, double: str) -> Pr
 
 def _classes(files: FileSet, family: Family, path: str, names: set[str], raw: bytes) -> Iterator[Problem]:
     heirs = {heir.name for heir in family.heirs if heir.path == path}
-    if not heirs and family.key.name.encode() not in raw:
-        return
+    words = [family.key.name, family.key.module.rpartition(".")[2]]
+    is_near = "_" in snake(family.key.name) or any(has_word(raw, word.encode()) for word in words)
+    if not heirs and not (is_near and family.key.name.encode() in raw):
+        return  # a class of one word has namesakes: its doubles count where the class or its module is named
     for found in inventory(files, path).classes.values():
         if not (
             found.name in heirs
@@ -82,7 +84,7 @@ def _named_after(files: FileSet, family: Family, name: str) -> bool:
         return True
     header = re.compile(rb"^[ \t]*class[ \t]+" + re.escape(meant.encode()) + rb"\b", re.MULTILINE)
     paths = [path for path in mentioning(files, meant) if not is_test_path(path)] if meant else []
-    return not any(header.search(files.read(path)) for path in paths)
+    return not any(header.search(text_of(files, path)) for path in paths)
 
 
 # -- objects

@@ -16,6 +16,7 @@ from codemods.source.files import FileSet
 from codemods.source.index import expect, has_word, mentioning
 from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
+from codemods.verify.readers_inventory import text_of
 
 _HEADER = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)[ \t]*:")
 _CLASS_LINE = re.compile(rb"^([ \t]*)class[ \t]+(\w+)", re.MULTILINE)
@@ -30,8 +31,6 @@ _NO_CLASS = frozenset(
 _TEST_PATH = re.compile(r"(^|/)(tests?|testing|test_[^/]*|[^/]*_tests?|conftest\.py|[^/]*_test\.py|mocks?|fakes?)(/|$)")
 _MAY_PRECEDE = tuple(bytes([each]) for each in b":\"'[.|=")
 _AROUND = 160  # bytes before a class name in which its annotation or assignment starts
-
-
 _CHAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 _SPACE = b" \t\r\n\\"
 
@@ -115,7 +114,7 @@ class Family:
     def _direct(self, name: str) -> Iterator[Heir]:
         word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
         for path in mentioning(self.files, name):
-            for match in _HEADER.finditer(self.files.read(path)):
+            for match in _HEADER.finditer(text_of(self.files, path)):
                 if word.search(match[2]):
                     yield Heir(path, match[1].decode("utf-8", "replace"), is_test_path(path))
 
@@ -165,7 +164,7 @@ class Family:
         """Names, without leading underscores, that some annotation or constructor call of the tree binds to one."""
         found = {snake(self.key.name)}
         for path in mentioning(self.files, self.key.name):
-            raw = self.files.read(path)
+            raw = text_of(self.files, path)
             for at in occurrences(raw, self.key.name.encode()):
                 end = at + len(self.key.name.encode())
                 before = raw[max(at - _AROUND, 0) : at]
@@ -182,7 +181,7 @@ class Family:
     def has_rival(self) -> bool:
         """Whether another class of the tree has the very same name."""
         defines = re.compile(rb"^[ \t]*class[ \t]+" + re.escape(self.key.name.encode()) + rb"\b", re.MULTILINE)
-        paths = [path for path in mentioning(self.files, self.key.name) if defines.search(self.files.read(path))]
+        paths = [path for path in mentioning(self.files, self.key.name) if defines.search(text_of(self.files, path))]
         return any(path != self.path and not is_test_path(path) for path in paths)
 
     @cached_property
@@ -190,7 +189,7 @@ class Family:
         """Whether some product code calls the class itself."""
         call = re.compile(rb"(?<!class )(?<!\w)" + re.escape(self.key.name.encode()) + rb"\(")
         paths = [path for path in mentioning(self.files, self.key.name) if not is_test_path(path)]
-        return any(call.search(self.files.read(path)) for path in paths)
+        return any(call.search(text_of(self.files, path)) for path in paths)
 
     def holds(self, name: str) -> bool:
         """Whether a name without a type of its own stands for an instance: the tree says so, and nothing else."""
@@ -210,7 +209,7 @@ class Family:
             given = re.compile(_GIVEN % re.escape(name.encode()))
             ours = others = 0
             for path in {*mentioning(self.files, name), *mentioning(self.files, f"_{name}")}:
-                raw = self.files.read(path)
+                raw = text_of(self.files, path)
                 for match in given.finditer(raw):
                     is_ours = self.verdict(raw, match)
                     ours += is_ours is True

@@ -5,6 +5,7 @@ A class that only moved is compared with itself at its new place."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -17,6 +18,10 @@ from codemods.source.modules import modules_of
 from codemods.verify.change import TreeChange
 from codemods.verify.readers_inventory import ClassInventory, Inventory, Signature, inventory
 
+# Names that come into a module by code, or another object in its place.
+_MADE_BY_CODE = re.compile(
+    rb"\bglobals\(\)\s*(?:\[[^\]\n]+\]\s*=|\.(?:update|setdefault)\b)|\bsys\.modules\[__name__\]"
+)
 _SILENT_EXTERNAL = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Protocol", "enum.Enum"})
 
 
@@ -146,7 +151,9 @@ def _names(change: TreeChange) -> Iterator[GoneName]:
         if not each.path.endswith(".py") or each.before is None or each.after is None:
             continue
         old, new = inventory(change.old, each.path), inventory(change.new, each.path)
-        if "__getattr__" in new.bound or (not new.bound and not new.classes and each.after.strip()):
+        if _MADE_BY_CODE.search(each.after) or "__getattr__" in new.bound:
+            continue
+        if not new.bound and not new.classes and each.after.strip():
             continue
         is_package = each.path.endswith("/__init__.py")
         module = modules.module_of(each.path)

@@ -19,7 +19,7 @@ from codemods.source.modules import modules_of
 from codemods.source.parse import Source, load
 from codemods.source.scopes import Role, chain, is_unresolved
 from codemods.verify.readers_gone import GoneModule, GoneName, star_names
-from codemods.verify.readers_inventory import imports_in, inventory, is_docstring
+from codemods.verify.readers_inventory import imports_in, inventory, is_docstring, text_of
 
 _CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml")
 _DOTTED = re.compile(r"[A-Za-z_][\w]*(?:\.\w+)+(?::[\w.]+)?")
@@ -37,7 +37,7 @@ def name_readers(files: FileSet, gone: Sequence[GoneName]) -> Iterator[Problem]:
     for other in _near(files, module, path):
         if other == path:
             continue
-        raw = files.read(other)
+        raw = text_of(files, other)
         if not taking(other, raw):
             continue
         try:
@@ -88,7 +88,7 @@ class _Reader:
         dotted = f"{self.module}."
         for node in ast.walk(self.source.tree):
             if isinstance(node, ast.Attribute):
-                if node.attr in self.names and _text_of(node.value) in self.holders:
+                if node.attr in self.names and _dotted(node.value) in self.holders:
                     yield self.problem(node.lineno, node.attr, "read through the module")
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and self.module in node.value:
                 name = node.value.replace(":", ".").removeprefix(dotted).partition(".")[0]
@@ -136,7 +136,7 @@ class _Reader:
         if not isinstance(name, ast.Constant) or name.value not in self.names or function not in _BY_TEXT:
             return
         is_given = function == "setattr" and len(call.args) == 3 and isinstance(call.func, ast.Name)
-        if not is_given and _text_of(call.args[0]) in self.holders:
+        if not is_given and _dotted(call.args[0]) in self.holders:
             yield self.problem(call.lineno, str(name.value), f"asked for by {function}")
 
     def problem(self, line: int, name: str, how: str) -> Problem:
@@ -145,7 +145,7 @@ class _Reader:
 
 def _own(files: FileSet, path: str, names: dict[str, GoneName]) -> Iterator[Problem]:
     """Reads of the names in the module that bound them, and names that its `__all__` still lists."""
-    raw = files.read(path)
+    raw = text_of(files, path)
     left = {name for name in names if has_word(raw, name.encode())}
     if not left:
         return
@@ -171,7 +171,7 @@ def _configured(files: FileSet, module: str, names: dict[str, GoneName]) -> Iter
         return
     entry = re.compile(rb"(?<![\w.])" + re.escape(module.encode()) + rb"[:.](" + words + rb")(?!\w)")
     for path in mentioning(files, module.rpartition(".")[2], suffixes=_CONFIGURATION):
-        raw = files.read(path)
+        raw = text_of(files, path)
         for match in entry.finditer(raw):
             line = raw.count(b"\n", 0, match.start()) + 1
             yield Problem(path, line, "U119", f"{match[1].decode()} is still named here; {module} no longer has it")
@@ -188,7 +188,7 @@ def module_readers(files: FileSet, gone: GoneModule) -> Iterator[Problem]:
     whole = re.compile(rb"(?<![\w.])" + re.escape(gone.module.encode()) + rb"(?![\w])")
     parts = re.compile(rb"\bimport\b[^\n]*\b%s\b|\b%s[ \t]+import\b|\([^)]*\b%s\b" % ((re.escape(leaf.encode()),) * 3))
     for path in mentioning(files, leaf):
-        raw = files.read(path)
+        raw = text_of(files, path)
         if whole.search(raw) is None and parts.search(raw) is None:
             continue
         try:
@@ -197,7 +197,7 @@ def module_readers(files: FileSet, gone: GoneModule) -> Iterator[Problem]:
             continue
         yield from _module_in(files, source, gone)
     for path in mentioning(files, leaf, suffixes=_CONFIGURATION):
-        raw = files.read(path)
+        raw = text_of(files, path)
         for match in whole.finditer(raw):
             if raw[match.end() : match.end() + 1] != b"/" and "." in gone.module:
                 line = raw.count(b"\n", 0, match.start()) + 1
@@ -233,7 +233,7 @@ def _module_in(files: FileSet, source: Source, gone: GoneModule) -> Iterator[Pro
                     yield Problem(source.path, node.lineno, "U119", message % "named in a string")
 
 
-def _text_of(node: ast.expr) -> str:
+def _dotted(node: ast.expr) -> str:
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

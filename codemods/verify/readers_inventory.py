@@ -86,7 +86,7 @@ def inventory(files: FileSet, path: str) -> Inventory:
     """What a file of the tree defines; nothing for a file that does not parse (its change is residue already)."""
     if path not in files or not path.endswith(".py"):
         return _NOTHING
-    key = (path, files.read(path))
+    key = (path, text_of(files, path))
     found = _cache.get(key)
     if found is None:
         try:
@@ -97,6 +97,14 @@ def inventory(files: FileSet, path: str) -> Inventory:
         while len(_cache) > _KEEP:
             _cache.popitem(last=False)
     return found
+
+
+def text_of(files: FileSet, path: str) -> bytes:
+    """The bytes of a file; none of one that can't be read, which is no reason to miss the readers in others."""
+    try:
+        return files.read(path)
+    except SourceError:
+        return b""
 
 
 def imports_in(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -26,7 +26,7 @@ from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.scopes import Role, Scope, lookup
 from codemods.verify.readers_family import Family, class_around, is_test_path, receiver_before
 from codemods.verify.readers_gone import GoneMember, has_member
-from codemods.verify.readers_inventory import inventory
+from codemods.verify.readers_inventory import inventory, text_of
 
 _BY_TEXT = re.compile(rb"\b(\w*attr|object)\(\s*([\w.]+(?:\(\))?)\s*,\s*[\"']\Z")
 _DOUBLES = re.compile(rb"\b\w*(?:Mock|SimpleNamespace|Fake|Stub|Dummy|create_autospec)\w*\b")
@@ -49,7 +49,7 @@ def member_readers(files: FileSet, family: Family, gone: Iterable[GoneMember]) -
     wanted: dict[str, list[tuple[_Search, set[int]]]] = {}
     for search in searches:
         for path in mentioning(files, search.name):
-            found = set(search.candidates(path, files.read(path)))
+            found = set(search.candidates(path, text_of(files, path)))
             if found:
                 wanted.setdefault(path, []).append((search, found))
     for path, several in sorted(wanted.items()):
@@ -205,7 +205,7 @@ class _Search:
         """Whether heirs have the member and the class itself is only a base that nobody makes objects of."""
         for heir in self.family.heirs:
             if heir.is_test or not re.search(
-                rb"\b" + re.escape(self.name.encode()) + rb"\b", self.files.read(heir.path)
+                rb"\b" + re.escape(self.name.encode()) + rb"\b", text_of(self.files, heir.path)
             ):
                 continue
             found = inventory(self.files, heir.path).classes.values()

@@ -105,6 +105,8 @@ def test_what_is_no_reader_of_a_name(name: str) -> None:
         "def __getattr__(name):\n    return None\n",
         "if True:\n    from pkg.place import helper\n",
         "from outside import *\n",
+        "import sys\n\nsys.modules[__name__] = make()\n",
+        "globals().update(make())\n",
     ],
 )
 def test_a_name_that_the_module_still_gives(kept: str) -> None:

@@ -223,8 +223,8 @@ def test_messages_say_how_it_is_read() -> None:
 @pytest.mark.parametrize(
     ("double", "line"),
     [
-        ("class FakeRunner:\n    size = 1\n", 2),
-        ("class _StubRunner:\n    def __init__(self):\n        self.size = 1\n", 3),
+        ("import pkg.runner\nclass FakeRunner:\n    size = 1\n", 3),
+        ("import pkg.runner\nclass _StubRunner:\n    def __init__(self):\n        self.size = 1\n", 4),
         ("from pkg.runner import Runner\nclass Small(Runner):\n    size = 1\n", 3),
         ("from unittest.mock import MagicMock\nfrom pkg.runner import Runner\nx = MagicMock(spec=Runner, size=1)\n", 3),
         ("from unittest.mock import Mock\ndef f(run):\n    mr = Mock()\n    mr.size = 1\n    run(mr)\n", 4),
@@ -239,9 +239,10 @@ def test_a_double_that_still_defines_it(double: str, line: int) -> None:
 @pytest.mark.parametrize(
     "double",
     [
-        "class FakePool:\n    size = 1\n",
-        "class TestRunner:\n    size = 1\n",
-        "class FakeOtherRunner:\n    size = 1\n",
+        "class FakeRunner:\n    size = 1\n",  # of whatever runner: nothing here names ours
+        "import pkg.runner\nclass FakePool:\n    size = 1\n",
+        "import pkg.runner\nclass TestRunner:\n    size = 1\n",
+        "import pkg.runner\nclass FakeOtherRunner:\n    size = 1\n",
         "from unittest.mock import Mock\ndef f(run):\n    pool = Mock()\n    pool.size = 1\n    run(pool)\n",
         "from types import SimpleNamespace\nx = SimpleNamespace(size=1)\n",
         "from types import SimpleNamespace\nmr = SimpleNamespace(rank=1)\nmr.rank = SimpleNamespace(size=1)\n",
