@@ -21,9 +21,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
-_COLLECT_AFTER = 3_000_000  # bytes of text, whose trees and scopes take a few hundred megabytes
+_COLLECT_AFTER = 5_000_000  # bytes of text, whose trees and scopes take a few hundred megabytes
 _KEEP_TREES = 4  # trees without positions, for questions that follow each other
-_KEEP = 24  # parsed files kept; a syntax tree takes about 150 times its text, so the cache bounds the memory
+_KEEP_BYTES = 2_500_000  # of text: more files are kept when they are small; a rename looks at all of its files again
+_KEEP = 24  # parsed files kept at least; a syntax tree takes about 100 times its text, so the cache bounds the memory
 
 
 class Unparsable(SourceError):
@@ -139,7 +140,7 @@ def load(files: FileSet, path: str) -> Source:
     if found is None:
         _, tree = _trees.pop(key, (None, None))
         found = _cache[key] = Source(path, raw, tree=tree)
-        while len(_cache) > _KEEP:
+        while len(_cache) > _KEEP and sum(len(each) for _, each in _cache) > _KEEP_BYTES:
             forget(_cache.popitem(last=False)[1])
     else:
         _cache.move_to_end(key)

@@ -26,11 +26,16 @@ def measure(command: Sequence[str], cwd: Path, *, runs: int = 1, timeout_s: floa
     return min((_once(command, cwd, timeout_s) for _ in range(runs)), key=lambda found: found.wall_s)
 
 
+def _environment() -> dict[str, str]:
+    """An installed program has its bytecode beside it; where writing it is forbidden the compiler would be measured."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def _once(command: Sequence[str], cwd: Path, timeout_s: float) -> Measured:
     start = time.perf_counter()
     log = cwd / f".bench-{os.getpid()}.log"
     with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=cwd, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=cwd, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
         while True:
             done, status, usage = os.wait4(process.pid, os.WNOHANG)
             if done:

@@ -243,3 +243,15 @@ def test_progress_is_silent_elsewhere() -> None:
 
 def test_short_work_shows_no_progress() -> None:
     assert drawn(Terminal(), {}, 0.1) == ""
+
+
+def test_a_run_does_not_load_what_only_typer_would_need() -> None:
+    """Loading pydantic takes as long as searching a tree of thousands of files."""
+    program = (
+        "import sys; from codemods.cli.app import main; "
+        "main(['--root', '.', 'apply', 'nothing.toml', '--format', 'JSON', '--config', 'line-length=99']); "
+        "sys.stderr.write(f\"loaded: {'pydantic' in sys.modules}\")"
+    )
+    done = python("-c", program)
+    assert done.stderr.endswith("loaded: False")
+    assert '"error"' in done.stdout
