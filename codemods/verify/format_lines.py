@@ -110,7 +110,7 @@ def _runs(nodes: Sequence[ast.AST], touched: _Touched) -> Iterator[Sequence[ast.
 def _stands_alone(lines: Lines, node: ast.AST) -> bool:
     """Whether nothing else is on the lines of a statement: no header of the block it is in, no other statement."""
     first, last = _extent(node)
-    assert lines.source is not None
+    assert lines.text is not None
     if isinstance(node, ast.match_case):
         # Its own column is not known; a pattern on the line of the `match` before it is no Python.
         ending: ast.stmt | ast.excepthandler = node.body[-1]
@@ -119,8 +119,8 @@ def _stands_alone(lines: Lines, node: ast.AST) -> bool:
         assert isinstance(node, ast.stmt | ast.excepthandler)
         ending = node
         is_decorated = first < node.lineno
-        begins = is_decorated or not lines.source.text.line_text(first)[: node.col_offset].strip(_SPACE)
-    after = lines.source.text.line_text(last)[ending.end_col_offset or 0 :].strip(_SPACE)
+        begins = is_decorated or not lines.text.line_text(first)[: node.col_offset].strip(_SPACE)
+    after = lines.text.line_text(last)[ending.end_col_offset or 0 :].strip(_SPACE)
     return begins and (not after or after.startswith(b"#"))
 
 
