@@ -13,7 +13,8 @@ from codemods.schema.hazards import Hazard
 from codemods.source.classes import ClassKey, class_at, key_of, mro, resolve_class, subclasses
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
-from codemods.source.parse import Source, load
+from codemods.source.nodes import walk
+from codemods.source.parse import Source, light_tree, load
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.string_use import callee
@@ -31,6 +32,7 @@ _DATA = re.compile(
 )
 _MAKES = re.compile(rb"\*\*|\b(?:" + "|".join(sorted(_CODERS)).encode() + rb")\b")
 _WORDS = ("asdict", "_asdict", "fields", "_fields", "__dataclass_fields__", "replace", "_replace", "evolve")
+_CLASS_LIKE = re.compile(r"^_*[A-Z]|(?:cls|class_*|klass|type|factory|partial|partialmethod|__init__)\Z")
 _SETTLE = "change what reads or writes the old key, then accept U119"
 
 
@@ -40,21 +42,42 @@ class AsData:
     def __init__(self, files: FileSet, owners: Iterable[ClassKey], name: str, *, is_field: bool) -> None:
         self.files, self.name, self.is_field = files, name, is_field
         self.made = {heir for key in owners for heir in (key, *subclasses(files, key))}
+        self._names = {key.name for key in self.made}
         self._holders: dict[ClassKey, bool] = {}
 
     def hazards(self) -> Iterator[Hazard]:
         """The places, file by file."""
         for path in self._paths():
+            if not any(self._may_be(node) for node in walk(light_tree(self.files, path)[1])):
+                continue
             source = load(self.files, path)
-            for node in ast.walk(source.tree):
-                yield from self._at(source, node)
+            for node in walk(source.tree):
+                if self._may_be(node):
+                    yield from self._at(source, node)
+
+    def _may_be(self, node: ast.AST) -> bool:
+        """A first look without types. Classes are called by names that look like one, or by their own."""
+        if isinstance(node, ast.Attribute):
+            return node.attr == "__dict__" or (self.is_field and node.attr in _BY_FIELD)
+        if not isinstance(node, ast.Call):
+            return False
+        last = (callee(node) or [""])[-1]
+        if last == "vars":
+            return bool(node.args)
+        if not self.is_field:
+            return False
+        if last in {"asdict", "fields"} or last in _CODERS:
+            given = [*node.args, *(each.value for each in node.keywords)]
+            return not all(isinstance(each, (ast.Constant, ast.JoinedStr)) for each in given)
+        is_spread = any(each.arg is None for each in node.keywords)
+        is_maker = last in self._names or last in REPLACERS or bool(_CLASS_LIKE.search(last))
+        return is_spread and is_maker
 
     def _paths(self) -> list[str]:
         words = (*_BY_ATTRIBUTE, *(_WORDS if self.is_field else ()))
         found = {path for word in words for path in mentioning(self.files, word) if _DATA.search(self.files.read(path))}
         if self.is_field:
-            names = {key.name for key in self.made}
-            own = {path for name in names for path in mentioning(self.files, name)}
+            own = {path for name in self._names for path in mentioning(self.files, name)}
             found.update(path for path in own if _MAKES.search(self.files.read(path)))
         return sorted(path for path in found if path.endswith(".py"))
 

@@ -31,10 +31,11 @@ def refusal(code: str, path: str, line: int, message: str, settle: str) -> Refus
 
 
 def shortened(found: Iterable[Hazard]) -> list[Hazard]:
-    """Hazards without repetition; of many with one code the first ones, the last of them telling how many follow."""
-    by_code: dict[str, list[Hazard]] = {}
+    """Hazards without repetition; of many with one code and severity the first ones, the last of them telling how many
+    follow."""
+    by_code: dict[tuple[str, Severity], list[Hazard]] = {}
     for each in dict.fromkeys(found):
-        by_code.setdefault(each.code, []).append(each)
+        by_code.setdefault((each.code, each.severity), []).append(each)
     kept: list[Hazard] = []
     for same in by_code.values():
         kept.extend(same[:_SHOWN])

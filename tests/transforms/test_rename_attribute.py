@@ -308,3 +308,13 @@ def test_refusals(text: str, definition: str, code: str) -> None:
 def test_a_mangled_name_outside_of_its_class() -> None:
     text = "# file: m.py\nclass A:\n    def x(self): ...\nA().x()\n"
     assert codes(TRANSFORM.plan(tree(text), Rename(definition="m:A.x", to="__x"))) == ["refused U105"]
+
+
+def test_many_notes_hide_no_stop() -> None:
+    text = "# file: m.py\nfrom dataclasses import asdict, dataclass\n@dataclass\nclass A:\n    size: int = 1\n"
+    notes = "".join(f"def f{number}(x): return asdict(x)\n" for number in range(20))
+    planned = TRANSFORM.plan(
+        tree(f"{text}{notes}def g(a: A): return asdict(a)\n"), Rename(definition="m:A.size", to="w")
+    )
+    assert codes(planned).count("note U119") == 12
+    assert codes(planned).count("stop U119") == 1
