@@ -33,6 +33,7 @@ class Canon:
         self._moved = claims.modules if not side else {}
         self._count = 0
         self.entered_definitions: set[Definition] = set()
+        self.bound: dict[Definition, dict[str, ast.expr]] = {}  # what a call gave to the parameters, in terms of `self`
 
     # ---- frames and names
 
@@ -159,7 +160,10 @@ class Canon:
             return [Glue(node, frame, targets=(target,), value=node.value or ast.Constant(None))]
 
         def inner(body: Sequence[ast.stmt], last: type | None = None) -> list[Item]:
-            return self.items(body, frame, last=last, is_value=is_value)
+            made = self._items(body, frame, is_value)
+            if last is not None:
+                self._strip(made, last)
+            return made
 
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             return [Item(node, frame, blocks=(inner(node.body, ast.Continue), inner(node.orelse)))]
@@ -175,6 +179,9 @@ class Canon:
         """Takes off what does nothing at the end: `return`, `return None`, `continue`."""
         while items:
             node = items[-1].node
+            if isinstance(items[-1], Body) and isinstance(node, ast.Return) and kind is ast.Return:
+                self._strip(items[-1].inside, kind)
+                return
             if isinstance(items[-1], If) or (kind is ast.Return and isinstance(node, (ast.With, ast.AsyncWith))):
                 for block in items[-1].blocks:
                     self._strip(block, kind)
@@ -190,10 +197,10 @@ class Canon:
         self.lines.append(Line(self.side, frame.path, item.node.lineno, last, "guard", function=frame.title))
 
     def _oriented(self, item: Item) -> Item:
-        if isinstance(item, If) and item.test:
-            return item  # part of a body that stands in place of a call
         blocks = tuple([self._oriented(inner) for inner in block] for block in item.blocks)
         item = replace(item, blocks=blocks)
+        if isinstance(item, Body):
+            return replace(item, inside=[self._oriented(inner) for inner in item.inside])
         if not isinstance(item, If):
             return item
         node = item.node
@@ -227,9 +234,9 @@ class Canon:
         body = _without_docstring(definition_of(inner.frame).body)
         if not is_kept and not _returns_last(body, is_last=True):
             return None
-        made = self.items(
-            body, inner.frame, last=None if is_kept else ast.Return, is_value=not is_kept and not _is_silent(body)
-        )
+        made = self._items(body, inner.frame, not is_kept and not _is_silent(body))
+        if not is_kept:
+            self._strip(made, ast.Return)
         target = ast.Name(RESULT, ast.Store())
         head = Bind(node, inner.frame, where=frame, targets=(target,), value=ast.Constant(None))
         out: list[Item] = [*inner.binds, head, *made]
@@ -251,7 +258,7 @@ class Canon:
         if not self.other.has(partner):
             return items
         key = definition if self.side else partner
-        return [Body(node, frame, inside=tuple(items), definition=key)]
+        return [Body(node, frame, inside=items, definition=key)]
 
     def entered(self, call: ast.Call, frame: Frame, *, is_awaited: bool = False) -> Inner | None:
         """The function a call enters, when the other side has no such function or one with other parameters."""
@@ -270,6 +277,8 @@ class Canon:
         if binds is None:
             return None
         self.entered_definitions.add(definition)
+        given = {bind.targets[0].id: bind.value for bind in binds if _root(bind.value) == frame.selfname != ""}  # type: ignore[attr-defined]
+        self.bound.setdefault(definition, given)  # type: ignore[arg-type]
         if isinstance(call.func, ast.Attribute) and "." in definition[1] and self._raw(call.func, frame) is None:
             home = frame.home(call.func.value.id) if isinstance(call.func.value, ast.Name) else None
             is_own = home is not None and home.owner and home.selfname == call.func.value.id  # type: ignore[attr-defined]
@@ -502,6 +511,13 @@ def _any(body: Sequence[ast.AST], kinds: type | tuple[type, ...]) -> bool:
         if not isinstance(node, _SCOPES):
             todo += ast.iter_child_nodes(node)
     return False
+
+
+def _root(node: ast.expr | None) -> str:
+    """The name a chain of attributes starts from."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_none(node: ast.expr) -> bool:

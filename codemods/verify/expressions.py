@@ -222,6 +222,7 @@ class Expressions(Values):
         inner_o = self.canon[OLD].entered(o, fo) if isinstance(o, ast.Call) else None
         inner_n = self.canon[NEW].entered(n, fn) if isinstance(n, ast.Call) else None
         if inner_o is not None and inner_n is not None:
+            self.matched.add(inner_n.frame.chain[-1])
             self._enter([*inner_o.binds, *inner_n.binds])
             returns, self._returns = self._returns, []
             self.run(self.canon[OLD].body(inner_o.frame), self.canon[NEW].body(inner_n.frame))

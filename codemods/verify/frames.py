@@ -191,7 +191,7 @@ class Bind(Item):
 class Body(Item):
     """A call and, in `inside`, the body that may stand in its place. definition: of the new tree."""
 
-    inside: tuple[Item, ...] = ()
+    inside: list[Item] = field(default_factory=list)
     definition: Definition = ("", "")
 
 
@@ -215,3 +215,8 @@ class Inner:
     binds: tuple[Bind, ...]
     result: ast.expr | None
     statement: ast.stmt | None = None
+
+
+def level_frame(side: int, path: str, title: str = "") -> Frame:
+    """The frame of a module's own statements, or of a class body's."""
+    return Frame(side=side, path=path, names=frozenset(), number=0, title=title, scope=title, kind="format")

@@ -44,14 +44,17 @@ class Kernel(Expressions):
         self._settle()
 
     def _parameters(self, fo: Frame, fn: Frame, given: dict[str, ast.expr]) -> None:
-        assert fo.function is not None and fn.function is not None
-        po, pn = fo.function.args, fn.function.args
-        for number, (o, n) in enumerate(zip([*po.posonlyargs, *po.args], [*pn.posonlyargs, *pn.args], strict=False)):
-            self._both(fo, o.arg, fn, n.arg, ("param", number))
-        for o in [*po.kwonlyargs, *filter(None, (po.vararg, po.kwarg))]:
-            self._hold(OLD, ("l", fo.number, o.arg), ("param", o.arg))
-        for n in [*pn.kwonlyargs, *filter(None, (pn.vararg, pn.kwarg))]:
-            self._hold(NEW, ("l", fn.number, n.arg), ("param", n.arg))
+        """Parameters of one name are one value; others are where they stand in one place."""
+        sides = []
+        for frame in (fo, fn):
+            args = definition_of(frame).args
+            sides.append([each.arg for each in [*args.posonlyargs, *args.args, *args.kwonlyargs]])
+            for each in filter(None, (args.vararg, args.kwarg)):
+                self._hold(frame.side, ("l", frame.number, each.arg), ("param", each.arg))
+        for frame, mine, other in ((fo, sides[0], sides[1]), (fn, sides[1], sides[0])):
+            for number, name in enumerate(mine):
+                is_shared = name in other or number >= len(other) or other[number] in mine
+                self._hold(frame.side, ("l", frame.number, name), ("param", name if is_shared else number))
         for name, node in given.items():
             self._hold(NEW, ("l", fn.number, name), self.value(node, fo) or self._new())
 
@@ -88,6 +91,7 @@ class Kernel(Expressions):
         """Compares two blocks from the present state on."""
         entered = {each.definition for each in old if isinstance(each, Body)}
         entered &= {each.definition for each in new if isinstance(each, Body)}
+        self.matched |= entered
         for o, n in align(_opened(old, entered), _opened(new, entered), self.claims):
             self._kind = ""
             if o is None or n is None:
@@ -313,13 +317,14 @@ class Kernel(Expressions):
             self.state = entry.copy()
             for (side, place), number in classes.items():
                 self.state.held[side][place] = ("loop", key, number)
-            head, before = self.state.copy(), (len(self.lines), len(self.duties))
+            head, before, since = self.state.copy(), (len(self.lines), len(self.duties)), next(self._fresh)
             breaks = self._once(o, n)
             ends = {
                 (side, place): (classes.get((side, place)), entry.held[side].get(place, initial(place)), value)
                 for side in (OLD, NEW)
                 for place, value in self.state.held[side].items()
-                if (side, place) in classes or head.held[side].get(place, initial(place)) != value
+                if not _is_newer(place, since)
+                and ((side, place) in classes or head.held[side].get(place, initial(place)) != value)
             }
             numbers = {known: number for number, known in enumerate(dict.fromkeys(ends.values()))}
             refined = {where: numbers[known] for where, known in ends.items()}
@@ -471,7 +476,14 @@ def _opened(items: list[Item], entered: set[Definition]) -> list[Item]:
     found: list[Item] = []
     for item in items:
         if isinstance(item, Body) and item.definition in entered:
-            found += _opened(list(item.inside), entered)
+            found += _opened(item.inside, entered)
         else:
             found.append(item)
     return found
+
+
+def _is_newer(value: object, since: int) -> bool:
+    """Whether a place belongs to an object that was made after this number was given."""
+    if isinstance(value, tuple):
+        return any(_is_newer(part, since) for part in value)
+    return isinstance(value, int) and value > since

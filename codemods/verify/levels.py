@@ -6,14 +6,16 @@ differs, when it moved, or when a name in it means something else now."""
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
 from codemods.verify.canon import record_fields
 from codemods.verify.change import TreeChange
-from codemods.verify.frames import Claims, Frame, Line
+from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
+from codemods.verify.level_imports import ImportLines
+from codemods.verify.level_loading import is_for_types
+from codemods.verify.level_values import ValueLines, same_apart
 from codemods.verify.names import Definition, Function, Names
 from codemods.verify.values import NEW, OLD
 
@@ -68,22 +70,22 @@ class Levels:
         self._modules = {after: before for before, after in claims.modules.items()}
         self._done: set[Definition] = set()
         self._later: list[tuple[Definition, Function, Definition, Function]] = []
-        self._repeated: set[tuple[int, str, str]] = set()
-        self._known: set[tuple[str, ...]] | None = None
+        self._imports = ImportLines(change, claims, self.names, self.kernel)
+        self._values = ValueLines(change, claims, self.names, self.kernel)
         self._opened = self._changed_callees()
 
     def run(self) -> None:
+        self._values.run()
         for path in sorted(self.claims.changed):
             if path in self.change.new:
-                self._values(path)
                 before = self._modules.get(path, path)
                 has_old = before in self.change.old and (before == path or before in self.claims.modules)
                 self._module(before if has_old else None, path)
         for path in sorted(self.claims.changed):
             if path in self.change.old and path not in self.change.new and path not in self.claims.modules:
-                self._gone(path)
+                self._imports.gone(path)
         for before, _was, after, _node in self._later:
-            if not self.kernel.canon[NEW].is_reached(after):
+            if after not in self.kernel.matched:
                 self.kernel.function(before, after, self._given(before, after), "move")
 
     # ---- a module
@@ -92,8 +94,8 @@ class Levels:
         old = self.names[OLD].tree(before).body if before else []
         new = self.names[NEW].tree(after).body
         self._shifted = self._shifted_names(before, after)
-        self._imports(before, after)
-        fo, fn = _level_frame(OLD, before or after), _level_frame(NEW, after)
+        self._imports.module(before, after)
+        fo, fn = level_frame(OLD, before or after), level_frame(NEW, after)
         self._body(old, fo, new, fn)
 
     def _body(self, old: list[ast.stmt], fo: Frame, new: list[ast.stmt], fn: Frame) -> None:
@@ -123,7 +125,7 @@ class Levels:
         return None
 
     def _class(self, before: Definition, was: ast.ClassDef, after: Definition, node: ast.ClassDef) -> None:
-        fo, fn = _level_frame(OLD, before[0], before[1]), _level_frame(NEW, after[0], after[1])
+        fo, fn = level_frame(OLD, before[0], before[1]), level_frame(NEW, after[0], after[1])
         kind = "move" if before != after else "format"
         self._head(was, fo, node, fn, kind)
         if before == after and ast.dump(was) == ast.dump(node) and not self._is_touched(node, after[0]):
@@ -132,7 +134,7 @@ class Levels:
 
     def _head(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame, kind: str) -> None:
         mark = len(self.kernel.lines)
-        frames = _level_frame(OLD, fo.path), _level_frame(NEW, fn.path)
+        frames = level_frame(OLD, fo.path), level_frame(NEW, fn.path)
         for side, each, frame in ((OLD, was, fo), (NEW, node, fn)):
             first = min([each.lineno, *(part.lineno for part in each.decorator_list)])
             self.kernel.lines.append(Line(side, frame.path, first, max(first, each.body[0].lineno - 1), kind))
@@ -184,7 +186,7 @@ class Levels:
             if isinstance(node, _DEFINITIONS):
                 if _is_noticed(node) and record_fields(node) is None:
                     yield _stub(node)
-            elif _is_for_types(node) or (isinstance(node, (ast.Assign, ast.AnnAssign)) and self._is_value(node, frame)):
+            elif is_for_types(node) or (isinstance(node, (ast.Assign, ast.AnnAssign)) and self._is_value(node, frame)):
                 continue
             else:
                 yield node
@@ -192,7 +194,7 @@ class Levels:
     def _is_value(self, node: ast.Assign | ast.AnnAssign, frame: Frame) -> bool:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         return all(
-            isinstance(each, ast.Name) and (frame.side, frame.path, each.id) in self._repeated for each in targets
+            isinstance(each, ast.Name) and (frame.side, frame.path, each.id) in self._values.apart for each in targets
         )
 
     # ---- names
@@ -203,7 +205,7 @@ class Levels:
             return frozenset()
         old, new = self.names[OLD].table(before), self.names[NEW].table(after)
         canon = self.kernel.canon
-        fo, fn = _level_frame(OLD, before), _level_frame(NEW, after)
+        fo, fn = level_frame(OLD, before), level_frame(NEW, after)
         return frozenset(
             name for name in {*old, *new} if canon[OLD].reference(name, fo) != canon[NEW].reference(name, fn)
         )
@@ -230,7 +232,8 @@ class Levels:
         )
 
     def _given(self, before: Definition, after: Definition) -> dict[str, ast.expr]:
-        """For a function nobody was seen to call: its new parameters stand for attributes of the same name."""
+        """What the parameters of a function stand for in the old one, where no call was compared: what a call gives
+        them, or attributes of their names."""
         was, node = (
             names.definitions(each[0])[each[1]] for names, each in zip(self.names, (before, after), strict=True)
         )
@@ -239,92 +242,8 @@ class Levels:
         known = {arg.arg for arg in [*was.args.args, *was.args.kwonlyargs]}
         names = [arg.arg for arg in [*node.args.args, *node.args.kwonlyargs] if arg.arg not in known]
         first = was.args.args[0].arg if was.args.args else "self"
-        return {name: ast.Attribute(ast.Name(first, ast.Load()), name, ast.Load()) for name in names}
-
-    # ---- imports
-
-    def _imports(self, before: str | None, after: str) -> None:
-        """Import lines are explained by what they bind: is it used, and does it mean the same?"""
-        old = self.names[OLD].tree(before) if before else ast.Module([], [])
-        new = self.names[NEW].tree(after)
-        was, now = _loaded(old), _loaded(new)
-        self._import_lines(OLD, before or after, old, lambda name: name in was and name not in now, self._names(new))
-        self._import_lines(NEW, after, new, lambda name: name in now, self._names(old))
-
-    def _names(self, tree: ast.Module) -> set[tuple[str, str]]:
-        return {(_module_of(node), ast.dump(alias)) for node in _imports(tree) for alias in node.names}
-
-    def _import_lines(
-        self, side: int, path: str, tree: ast.Module, is_fine: object, other: set[tuple[str, str]]
-    ) -> None:
-        for node in tree.body:
-            if _is_for_types(node):
-                self.kernel.lines.append(Line(side, path, node.lineno, node.lineno, "import"))
-        for node in _imports(tree):
-            kept = [alias for alias in node.names if (_module_of(node), ast.dump(alias)) in other]
-            moved = [alias for alias in node.names if alias not in kept]
-            self.kernel.lines.append(Line(side, path, node.lineno, node.end_lineno or node.lineno, "import"))
-            for alias in moved:
-                name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
-                is_special = isinstance(node, ast.ImportFrom) and (node.module == "__future__" or name == "*")
-                if is_special and node.module == "__future__" and alias.name == "annotations":  # type: ignore[union-attr]
-                    continue
-                if is_special or not is_fine(name):  # type: ignore[operator]
-                    reason = "nothing uses this import" if side == NEW else "an import that only loads a module is gone"
-                    if side == OLD and self._is_rebound(name, path):
-                        continue
-                    self.kernel.lines.append(Line(side, path, alias.lineno, alias.lineno, "residue", reason, "U109"))
-
-    def _is_rebound(self, name: str, path: str) -> bool:
-        """Whether the new file has the name from elsewhere: that it means the same is seen where it is used."""
-        after = self.claims.modules.get(path, path)
-        return after in self.names[NEW].files and name in self.names[NEW].table(after)
-
-    def _values(self, path: str) -> None:
-        """Module-level values: those that every module may make for itself, and those that moved."""
-        canon = self.kernel.canon
-        for name, node in self.names[NEW].definitions(path).items():
-            if not isinstance(node, (ast.Assign, ast.AnnAssign)) or "." in name:
-                continue
-            same = canon[NEW].repeatable(("top", path, name))
-            was = self._back.get((path, name))
-            is_new = not self.names[OLD].has((self._modules.get(path, path), name))
-            if same is not None and is_new and same in self._repeatable():
-                self._repeated.add((NEW, path, name))
-                self.kernel.lines.append(Line(NEW, path, node.lineno, node.end_lineno or node.lineno, "support"))
-            elif was is not None and was[0] != path:
-                self._moved_value(was, (path, name), node)
-
-    def _moved_value(self, was: Definition, now: Definition, node: ast.Assign | ast.AnnAssign) -> None:
-        before = self.names[OLD].definitions(was[0])[was[1]]
-        assert isinstance(before, (ast.Assign, ast.AnnAssign))
-        self._repeated |= {(OLD, *was), (NEW, *now)}
-        fo, fn = _level_frame(OLD, was[0]), _level_frame(NEW, now[0])
-        for side, each, frame in ((OLD, before, fo), (NEW, node, fn)):
-            self.kernel.lines.append(Line(side, frame.path, each.lineno, each.end_lineno or each.lineno, "move"))
-        if before.value is not None and node.value is not None:
-            self.kernel.same(before.value, fo, node.value, fn)
-
-    def _repeatable(self) -> set[tuple[str, ...]]:
-        """What the old files had of these values."""
-        if self._known is None:
-            canon = self.kernel.canon[OLD]
-            self._known = {
-                same
-                for path in self.claims.changed
-                if path in self.change.old
-                for name in self.names[OLD].definitions(path)
-                if (same := canon.repeatable(("top", path, name))) is not None
-            }
-        return self._known
-
-    def _gone(self, path: str) -> None:
-        for node in _imports(self.names[OLD].tree(path)):
-            self.kernel.lines.append(Line(OLD, path, node.lineno, node.end_lineno or node.lineno, "import"))
-
-
-def _level_frame(side: int, path: str, title: str = "") -> Frame:
-    return Frame(side=side, path=path, names=frozenset(), number=0, title=title, scope=title, kind="format")
+        seen = self.kernel.canon[NEW].bound.get(after, {})
+        return {name: seen.get(name) or ast.Attribute(ast.Name(first, ast.Load()), name, ast.Load()) for name in names}
 
 
 def _qualname(frame: Frame, node: Function | ast.ClassDef) -> str:
@@ -343,37 +262,3 @@ def _stub(node: Function | ast.ClassDef) -> ast.stmt:
     name = ast.copy_location(ast.Constant(node.name), node)
     value = ast.copy_location(ast.Tuple([name, *node.decorator_list], ast.Load()), node)
     return ast.copy_location(ast.Expr(value), node)
-
-
-def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    todo: list[ast.stmt] = list(tree.body)
-    for node in todo:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node
-        elif _is_for_types(node):
-            todo += node.body  # type: ignore[attr-defined]
-
-
-def _is_for_types(node: ast.stmt) -> bool:
-    """`if TYPE_CHECKING:` with nothing but imports in it."""
-    return (
-        isinstance(node, ast.If)
-        and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-        and all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in node.body)
-        and not node.orelse
-    )
-
-
-def _module_of(node: ast.Import | ast.ImportFrom) -> str:
-    return "" if isinstance(node, ast.Import) else "." * node.level + (node.module or "")
-
-
-def _loaded(tree: ast.Module) -> set[str]:
-    """Names a file reads, also in annotations that are text and in `__all__`."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
-            found.update(re.findall(r"[^\W\d]\w*", node.value))
-    return found

@@ -9,7 +9,7 @@ from typing import cast
 
 from codemods.verify.canon import Canon
 from codemods.verify.frames import Claims, Duty, Frame, Line
-from codemods.verify.names import Names
+from codemods.verify.names import Definition, Names
 
 Value = tuple[object, ...]
 Place = tuple[object, ...]
@@ -58,6 +58,7 @@ class Values:
         self.claims = claims
         self.lines: list[Line] = []
         self.duties: list[Duty] = []
+        self.matched: set[Definition] = set()  # functions of the new tree that were compared where they are called
         self.canon = (
             Canon(OLD, old, new, claims, self.lines, self.duties),
             Canon(NEW, new, old, claims, self.lines, self.duties),
