@@ -185,11 +185,11 @@ def module_readers(files: FileSet, gone: GoneModule) -> Iterator[Problem]:
     if not gone.module:
         return
     leaf = gone.module.rpartition(".")[2]
-    whole = re.compile(rb"(?<![\w.])" + re.escape(gone.module.encode()) + rb"(?![\w])")
-    parts = re.compile(rb"\bimport\b[^\n]*\b%s\b|\b%s[ \t]+import\b|\([^)]*\b%s\b" % ((re.escape(leaf.encode()),) * 3))
+    near = gone.path.partition("/")[0]
+    whole, relative = _naming(gone.module)
     for path in mentioning(files, leaf):
         raw = text_of(files, path)
-        if whole.search(raw) is None and parts.search(raw) is None:
+        if not whole.search(raw) and not (path.startswith(near) and relative.search(raw)):
             continue
         try:
             source = load(files, path)
@@ -198,10 +198,22 @@ def module_readers(files: FileSet, gone: GoneModule) -> Iterator[Problem]:
         yield from _module_in(files, source, gone)
     for path in mentioning(files, leaf, suffixes=_CONFIGURATION):
         raw = text_of(files, path)
-        for match in whole.finditer(raw):
+        for match in re.finditer(rb"(?<![\w.])" + re.escape(gone.module.encode()) + rb"(?!\w)", raw):
             if raw[match.end() : match.end() + 1] != b"/" and "." in gone.module:
                 line = raw.count(b"\n", 0, match.start()) + 1
                 yield Problem(path, line, "U119", f"{gone.module} is still named here; the module is gone")
+
+
+def _naming(module: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Text that may name a module, and text that may do so from inside its package."""
+    package, _, name = module.rpartition(".")
+    leaf = re.escape(name.encode())
+    listed = rb"[ \t]+import[ \t]*(?:\([^)]*?\b%s\b|[^\n(]*?\b%s\b)" % (leaf, leaf)
+    relative = re.compile(rb"from[ \t]+\.+(?:[\w.]*\b%s\b|[\w.]*%s)" % (leaf, listed))
+    if not package:
+        return re.compile(rb"import[ \t][^\n]*\b%s\b|from[ \t]+%s[ \t.]" % (leaf, leaf)), relative
+    dotted = re.escape(module.encode())
+    return re.compile(dotted + rb"\b|from[ \t]+" + re.escape(package.encode()) + listed), relative
 
 
 def _module_in(files: FileSet, source: Source, gone: GoneModule) -> Iterator[Problem]:
