@@ -137,7 +137,6 @@ def _is_live(format_: ReportFormat, output: Path | None) -> bool:
 
 
 def _check_commits(session: Session, request: VerifyRequest, spool: Spool, *, is_live: bool) -> None:
-    from codemods.repo.notes import NoteWriter
     from codemods.repo.ranges import resolve_range
     from codemods.verify.chain import Request, verify_chain
 
@@ -146,7 +145,11 @@ def _check_commits(session: Session, request: VerifyRequest, spool: Spool, *, is
     found = resolve_range(session.root, request.target)
     settings = session.resolved.settings
     asked = Request(git_dir=found.git_dir, commits=found.commits, settings=settings)
-    writer = NoteWriter(session.root, found.git_dir) if request.notes else None
+    writer = None
+    if request.notes:
+        from codemods.repo.notes import NoteWriter
+
+        writer = NoteWriter(session.root, found.git_dir)
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(session.progress())
         results = stack.enter_context(contextlib.closing(verify_chain(asked, _jobs(request.jobs), progress)))

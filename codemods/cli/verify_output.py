@@ -67,10 +67,10 @@ def _machine(spool: Spool, format_: ReportFormat) -> Iterator[bytes]:
 
         return iter([markdown_text(spool).encode("utf-8")])
     if format_.value == "sarif":
+        from codemods import __version__
         from codemods.report.sarif import sarif_bytes
-        from codemods.verify.certificate import tool_version
 
-        return iter([sarif_bytes(spool, tool_version())])
+        return iter([sarif_bytes(spool, __version__)])
     from codemods.report.github import github_lines
 
     return (text.encode("utf-8") for text in github_lines(spool))

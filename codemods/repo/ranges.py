@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from codemods.repo.git import GitFailed, git
 from codemods.repo.object_tree import NoSuchRevision
-from codemods.repo.state import Repository, find_repository, resolve_commit
 from codemods.repo.store import HARDENED
 from codemods.schema.errors import ConfigError, GitError
 
@@ -46,7 +45,7 @@ class Range(Struct, frozen=True, kw_only=True):
 
 def resolve_range(root: Path, text: str) -> Range:
     """`A..B`: what B has and A has not. `COMMIT`: that one. Raises GitError or ConfigError."""
-    found = find_repository(root)
+    found = _find(root)
     if found is None:
         raise GitError(f"{root} is not in a git repository", fix="name a repository with --root, or two directories")
     if "..." in text:
@@ -68,14 +67,35 @@ def resolve_range(root: Path, text: str) -> Range:
     return Range(git_dir=found.git_dir, commits=listed)
 
 
-def _commit(repository: Repository, rev: str) -> str:
-    commit = resolve_commit(repository, rev)
-    if commit is None:
+class _Found(Struct, frozen=True):
+    """What is asked of a repository here; state.py asks more, and takes longer."""
+
+    git_dir: Path
+    is_shallow: bool
+
+
+def _find(root: Path) -> _Found | None:
+    try:
+        # The directory comes last because a name may hold line breaks.
+        shallow, place = git("rev-parse", "--is-shallow-repository", "--absolute-git-dir", cwd=root).split(b"\n", 1)
+    except GitFailed as error:
+        if "not a git repository" in error.stderr:
+            return None
+        raise
+    return _Found(Path(os.fsdecode(place[:-1])), shallow == b"true")
+
+
+def _commit(repository: _Found, rev: str) -> str:
+    if rev.startswith(("-", "^")) or "\0" in rev:
         raise NoSuchRevision(rev)
-    return commit
+    argv = (f"--git-dir={repository.git_dir}", "rev-parse", "--quiet", "--verify", f"{rev}^{{commit}}")
+    try:
+        return git(*argv, cwd=repository.git_dir, extra=HARDENED).decode("ascii").strip()
+    except GitFailed as error:
+        raise NoSuchRevision(rev) from error
 
 
-def _list(repository: Repository, base: str, head: str) -> tuple[str, ...]:
+def _list(repository: _Found, base: str, head: str) -> tuple[str, ...]:
     """The commits of base..head, parents first."""
     argv = [
         f"--git-dir={repository.git_dir}", "-c", "core.commitGraph=false", "rev-list", "--topo-order", "--reverse",
@@ -103,7 +123,7 @@ def _list(repository: Repository, base: str, head: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _shallow(repository: Repository) -> frozenset[str]:
+def _shallow(repository: _Found) -> frozenset[str]:
     """The commits whose parents git pretends not to know."""
     if not repository.is_shallow:
         return frozenset()

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from codemods.schema.errors import InternalError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _AHEAD = 3  # items a process may be ahead of the reader
 
@@ -35,6 +35,11 @@ def in_order(
 ) -> Generator[_Result, None, None]:
     """start(given) runs once in each process. Everything must be importable or picklable. Raises InternalError when a
     process is gone; closing the generator ends the processes."""
+    # Not at the top: one commit needs no other process, and loading this takes as long as reading the commit.
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     # Not by fork: the command has a thread that shows progress, and a fork of threads may hang.
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=start, initargs=(given,))
     waiting: deque[Future[_Result]] = deque()

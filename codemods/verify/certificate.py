@@ -3,7 +3,6 @@ checked again, with the kernel in place of the search for explanations."""
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 from collections.abc import Callable, Sequence
@@ -11,9 +10,10 @@ from typing import TypeVar
 
 import msgspec
 
+from codemods import __version__
 from codemods.repo.plain_tree import PlainTree
 from codemods.repo.store import ObjectStore, empty_tree
-from codemods.schema.certificate import VERSION, Against, Certificate, CertifiedLines
+from codemods.schema.certificate import Against, Certificate, CertifiedLines
 from codemods.schema.config import Settings
 from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Explained, Ledger, Problem
@@ -39,7 +39,7 @@ def certify(store: ObjectStore, commit: str, settings: Settings, explain: Explai
         change = between_trees(store, old, found.tree, settings)
         against.append(_against(parent, old, examine(change, explain, readers)))
     return Certificate(
-        tool=tool_version(),
+        tool=__version__,
         python=python_version(),
         commit=commit,
         subject=_shown(found.subject),
@@ -57,7 +57,7 @@ def certify_directories(
     change = between_directories(old, new, settings)
     trees = [directory_digest(tree) for tree in (old, new)]
     return Certificate(
-        tool=tool_version(),
+        tool=__version__,
         python=python_version(),
         commit=_shown(label),
         subject="",
@@ -132,16 +132,6 @@ def _shown(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in plain)
 
 
-@functools.cache
-def tool_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("unmoved")
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
 def directory_digest(tree: PlainTree) -> str:
     """Equal for directories with the same files, modes and links."""
     digest = hashlib.sha256()
@@ -150,7 +140,3 @@ def directory_digest(tree: PlainTree) -> str:
         assert entry is not None
         digest.update(b"%s\0%s %s\n" % (os.fsencode(path), entry.mode.encode(), entry.oid.encode()))
     return f"sha256:{digest.hexdigest()}"
-
-
-def is_known_version(certificate: Certificate) -> bool:
-    return certificate.version == VERSION

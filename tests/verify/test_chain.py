@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from codemods import __version__
 from codemods.cli.session import encode
 from codemods.repo.plain_tree import PlainTree
 from codemods.repo.ranges import resolve_range
@@ -248,3 +249,8 @@ def test_names_that_are_no_text_can_be_told(root: Path) -> None:
     (found,) = checked(root, "HEAD")
     assert found.against[0].entries[0].path == "\\xff\\n.py"
     assert encode(found)
+
+
+def test_certificates_name_the_version_of_the_distribution() -> None:
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'version = "{__version__}"' in project.splitlines()
