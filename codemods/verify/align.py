@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from codemods.verify.frames import Bind, Claims, Glue, If, Item
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.Return)
+_LONELY = (ast.Return, ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Raise, ast.Expr, ast.Assert)
 _LEAST = 0.34
 _MOST_CELLS = 250_000
 
@@ -37,12 +38,23 @@ def align(old: Sequence[Item], new: Sequence[Item], claims: Claims) -> Iterator[
         ):
             yield None, new[j]
             j += 1
+        elif (
+            i < len(old) and j < len(new) and type(old[i].node) is type(new[j].node) and _is_gap(old, new, i, j, score)
+        ):
+            yield old[i], new[j]
+            i, j = i + 1, j + 1
         elif i < len(old) and (j == len(new) or score[i + 1][j] >= score[i][j + 1]):
             yield old[i], None
             i += 1
         else:
             yield None, new[j]
             j += 1
+
+
+def _is_gap(old: Sequence[Item], new: Sequence[Item], i: int, j: int, score: list[list[float]]) -> bool:
+    """Two leftovers of one kind between the same neighbours may be one statement that changed much."""
+    plain = not isinstance(old[i], (Bind, Glue)) and not isinstance(new[j], (Bind, Glue))
+    return plain and isinstance(old[i].node, _LONELY) and score[i + 1][j + 1] == score[i][j]
 
 
 def _by_position(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:

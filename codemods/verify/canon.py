@@ -95,6 +95,21 @@ class Canon:
             return ref
         return (ref[0], self._moved.get(ref[1], ref[1]), *ref[2:])
 
+    def static(self, node: ast.Attribute, frame: Frame) -> Ref | None:
+        """The function that `self.name` is, when it is a static method of the class of `self`."""
+        home = frame.home(node.value.id) if isinstance(node.value, ast.Name) else None
+        if home is None or not home.owner or home.selfname != node.value.id:  # type: ignore[attr-defined]
+            return None
+        found = self.names.method(home.path, home.owner, node.attr)
+        function = self.names.definitions(found[0])[found[1]] if found is not None else None
+        if found is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        if [ast.unparse(each) for each in function.decorator_list] != ["staticmethod"]:
+            return None
+        what = (home.path, home.owner, node.attr)
+        self.duties.append(Duty("dispatch", self.side, frame.path, node.lineno, what, frame.title))
+        return self._comparable(("top", *found))
+
     def mangled(self, name: str, frame: Frame) -> str:
         if name.startswith("__") and not name.endswith("__") and frame.scope:
             return f"_{frame.scope.rpartition('.')[2].lstrip('_')}{name}"
@@ -207,7 +222,7 @@ class Canon:
         assert isinstance(node, ast.If)
         first, second = blocks
         test, flipped = literals(node.test, item.frame, False), literals(node.test, item.frame, True)
-        if (second and not first) or (second and len(test) == 1 and test[0].is_negated and len(flipped) == 1):
+        if (second and not first) or (second and len(test) == 1 and test[0].is_negated):
             first, second, test = second, first, flipped
         if first and not second and isinstance(first[-1], If) and not first[-1].blocks[1]:
             inner, binds = first[-1], first[:-1]

@@ -57,6 +57,16 @@ class Duties:
             return (f"`{text}` is read here in any case, and may be missing or made when it is read", "U102")
         return None if not self._is_computed(name) else (f"reading `{text}` may do something", "U102")
 
+    def _computed(self, duty: Duty) -> Answer:
+        """An attribute is read once, as before or more rarely: does reading it do nothing?"""
+        text, path, owner = duty.what[:3]
+        first, _, name = text.rpartition(".")
+        if owner and "." not in first:
+            is_computed = self.members[duty.side].is_computed(path, owner, name)
+        else:
+            is_computed = self._is_computed(name)
+        return (f"reading `{text}` may do something", "U101") if is_computed else None
+
     def _is_plain(self, side: int, path: str, owner: str, name: str) -> bool:
         """Whether every instance of a class has the attribute, as a plain value."""
         members = self.members[side]

@@ -13,6 +13,8 @@ from codemods.verify.names import Function, parameters
 from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value, Values
 
 Nested = Function | ast.Lambda
+# What may do something, or fail, when it is evaluated at another time.
+_ACTIVE = (ast.Attribute, ast.BinOp, ast.Compare, ast.JoinedStr, ast.UnaryOp)
 # What a call of these comes to depends on the frame it is made in.
 _REFLECTS = frozenset(
     ("locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn", "inspect.currentframe")
@@ -83,7 +85,7 @@ class Expressions(Values):
                 return self._differ(o, fo, n, fn)
         if isinstance(o, EFFECTS):
             self._effects += 1
-            self._reached += isinstance(o, ast.Call) and self._hands_on(o, fo)
+            self._reached += not isinstance(o, ast.Call) or self._hands_on(o, fo)
         return good
 
     def _hands_on(self, call: ast.Call, frame: Frame) -> bool:
@@ -197,7 +199,7 @@ class Expressions(Values):
     def _lazy(self, lazy: Lazy, other: ast.expr, its: Frame) -> bool:
         """One side evaluates here what the other has evaluated into a name before."""
         here = (tuple(self._path), self._effects)
-        plain = not has(lazy.node, (*EFFECTS, ast.Attribute))
+        plain = not has(lazy.node, (*EFFECTS, *_ACTIVE))
         ok = lazy.value is None and here == (lazy.path, lazy.effects)
         pair = (other, its, lazy.node, lazy.frame) if its.side == OLD else (lazy.node, lazy.frame, other, its)
         good = self.same(*pair)

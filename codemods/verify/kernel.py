@@ -70,6 +70,10 @@ class Kernel(Expressions):
         if not self.canon[NEW].is_opened(fn.chain[-1]):
             defaults = [[*args.defaults, *(each for each in args.kw_defaults if each)] for args in (x, y)]
             self._list(a, defaults[0], level[0], b, defaults[1], level[1])
+            if fo.path != fn.path:
+                for each in defaults[1]:
+                    if not isinstance(each, ast.Constant):
+                        self._residue(each, fn, "evaluated when another module is loaded", "U114")
         if type(a) is not type(b):
             self._residue(a, fo, "one is a coroutine function and one is not")
 
@@ -79,8 +83,8 @@ class Kernel(Expressions):
             self._residue_line(line, "the attribute is not written any more", "U103")
         for captures in self._captures.values():
             for each in captures:
-                if not each.is_met and each.frame.side == NEW:
-                    self._duty("eager", each.frame, each.node)
+                if each.frame.side == NEW:
+                    self._duty("computed" if each.is_met else "eager", each.frame, each.node)
         for lazy in self._lazies.values():
             if lazy.value is None and has(lazy.node, EFFECTS):
                 self._residue(lazy.node, lazy.frame, "evaluated here only", "U102")
@@ -120,6 +124,8 @@ class Kernel(Expressions):
             if type(a.op) is not type(b.op) or not self.same(a.value, fo, b.value, fn):
                 self._differ(a, fo, b, fn)
             self._bind(a.target, fo, b.target, fn, self._new())
+        elif isinstance(a, ast.Delete) and isinstance(b, ast.Delete):
+            self._delete(a, fo, b, fn)
         elif isinstance(a, (ast.For, ast.AsyncFor, ast.While)):
             self._loop(o, n)
         elif isinstance(a, ast.Try) or a.__class__.__name__ == "TryStar":
@@ -142,6 +148,18 @@ class Kernel(Expressions):
         else:
             self._shape(a, fo, b, fn)
             self._leave(a)
+
+    def _delete(self, a: ast.Delete, fo: Frame, b: ast.Delete, fn: Frame) -> None:
+        kinds = [[type(each) for each in node.targets] for node in (a, b)]
+        if kinds[0] != kinds[1] or (any(isinstance(each, ast.Name) for each in a.targets) and self._is_elsewhere(fo, fn)):
+            self._differ(a, fo, b, fn)
+            return
+        for x, y in zip(a.targets, b.targets, strict=True):
+            self._shape(x, fo, y, fn)
+            gone = self._new()
+            self._store(x, fo, gone)
+            self._store(y, fn, gone)
+        self._effects += 1
 
     def _leave(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Return):

@@ -15,7 +15,7 @@ from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
 from codemods.verify.level_imports import ImportLines
 from codemods.verify.level_loading import is_for_types
-from codemods.verify.level_values import ValueLines, same_apart
+from codemods.verify.level_values import ValueLines
 from codemods.verify.names import Definition, Function, Names
 from codemods.verify.values import NEW, OLD
 

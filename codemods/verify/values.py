@@ -83,6 +83,9 @@ class Values:
         if isinstance(node, ast.Name):
             return self._name(node.id, frame)
         if isinstance(node, ast.Attribute):
+            static = self.canon[side].static(node, frame)
+            if static is not None:
+                return ("ref", *static)
             base = self.value(node.value, frame)
             return None if base is None else self._member(side, base, self.canon[side].mangled(node.attr, frame))
         if isinstance(node, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in node.elts):
