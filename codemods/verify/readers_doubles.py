@@ -62,7 +62,7 @@ def _classes(files: FileSet, family: Family, path: str, names: set[str], raw: by
     for found in inventory(files, path).classes.values():
         if not (
             found.name in heirs
-            or ((not found.bases or found.name == family.key.name) and _named_after(files, family, found.name))
+            or ((not found.has_bases or found.name == family.key.name) and _named_after(files, family, found.name))
         ):
             continue
         for name in names & found.names:

@@ -5,6 +5,7 @@ Only what can be lost is kept. Who reads it is the readers_* modules' question; 
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
 
@@ -16,7 +17,7 @@ from codemods.source.locate import flattened
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source, light_tree
 from codemods.source.text import Text
 
-_KEEP = 96
+_KEEP = 1024  # files; an inventory is a few kilobytes
 _BLOCKS = ("body", "orelse", "finalbody")
 _RECORD_BASES = frozenset({"Struct", "NamedTuple"})
 _PLAIN_BASES = frozenset({"ABC", "Protocol", "Generic", "object"})
@@ -54,7 +55,7 @@ class ClassInventory(Struct, frozen=True):
 
     qualname: str
     line: int
-    bases: tuple[str, ...]
+    has_bases: bool
     members: dict[str, Held]
     assigned: dict[str, int]
     is_open: bool
@@ -86,7 +87,7 @@ def inventory(files: FileSet, path: str) -> Inventory:
     """What a file of the tree defines; nothing for a file that does not parse (its change is residue already)."""
     if path not in files or not path.endswith(".py"):
         return _NOTHING
-    key = (path, text_of(files, path))
+    key = (path, hashlib.blake2b(text_of(files, path), digest_size=16).digest())
     found = _cache.get(key)
     if found is None:
         try:
@@ -176,7 +177,6 @@ class _Reading:
                     self.classes[name] = self.one_class(inner, name)
 
     def one_class(self, node: ast.ClassDef, qualname: str) -> ClassInventory:
-        bases = tuple(ast.unparse(base) for base in node.bases)
         kept = _Kept()
         for statement in flattened(node.body):
             for name, held in _bindings(statement, "method"):
@@ -187,7 +187,9 @@ class _Reading:
             if isinstance(statement, FUNCTIONS):
                 kept.method(statement)
         kept.is_open |= bool({"__getattr__", "__getattribute__"} & set(kept.members))
-        return ClassInventory(qualname, node.lineno, bases, kept.members, kept.assigned, kept.is_open, _record(node))
+        return ClassInventory(
+            qualname, node.lineno, bool(node.bases), kept.members, kept.assigned, kept.is_open, _record(node)
+        )
 
 
 class _Kept(Struct):
@@ -241,7 +243,7 @@ def _is_dict_of(node: ast.expr, me: str) -> bool:
 def _bindings(node: ast.stmt, callable_kind: str) -> Iterator[tuple[str, Held]]:
     if isinstance(node, FUNCTIONS):
         is_method = callable_kind == "method"
-        leaves = {_leaf(ast.unparse(getattr(each, "func", each))) for each in node.decorator_list}
+        leaves = {_leaf(each) for each in node.decorator_list}
         kind = "property" if leaves & {"property", "cached_property", "setter"} else callable_kind
         known = kind != "property" and leaves <= _SAME_SIGNATURE
         yield node.name, Held(kind, node.lineno, signature_of(node, is_method=is_method) if known else None)
@@ -280,8 +282,8 @@ def signature_of(node: Function, *, is_method: bool) -> Signature:
 
 def _record(node: ast.ClassDef) -> Signature | None:
     """What a dataclass, Struct or NamedTuple is made of; None when bases may bring more, or it is none of them."""
-    leaves = [_leaf(ast.unparse(base)) for base in node.bases]
-    makers = [each for each in node.decorator_list if _leaf(ast.unparse(getattr(each, "func", each))) == "dataclass"]
+    leaves = [_leaf(base) for base in node.bases]
+    makers = [each for each in node.decorator_list if _leaf(each) == "dataclass"]
     if not (makers or set(leaves) & _RECORD_BASES) or not set(leaves) <= _RECORD_BASES | _PLAIN_BASES:
         return None
     options = [*node.keywords, *(each for maker in makers for each in getattr(maker, "keywords", []))]
@@ -339,5 +341,8 @@ def _target_names(node: ast.stmt) -> list[str]:
     return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
-def _leaf(text: str) -> str:
-    return text.partition("[")[0].rpartition(".")[2]
+def _leaf(node: ast.expr) -> str:
+    """The last name of a decorator or base, without arguments."""
+    while isinstance(node, (ast.Call, ast.Subscript)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
