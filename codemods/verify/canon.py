@@ -153,12 +153,10 @@ class Canon:
         for at, node in enumerate(body):
             rest = body[at + 1 :]
             if isinstance(node, ast.If):
-                first, second = self._items(node.body, frame, is_value), self._items(node.orelse, frame, is_value)
                 is_taken = bool(rest) and (_ends(node.body) or _ends(node.orelse))
-                if is_taken and _ends(node.body):
-                    second += self._items(rest, frame, is_value)
-                elif is_taken:
-                    first += self._items(rest, frame, is_value)
+                goes_second = is_taken and _ends(node.body)
+                first = self._items([*node.body, *(rest if is_taken and not goes_second else ())], frame, is_value)
+                second = self._items([*node.orelse, *(rest if goes_second else ())], frame, is_value)
                 out.append(If(node, frame, blocks=(first, second)))
                 if is_taken:
                     return out
@@ -188,6 +186,8 @@ class Canon:
             return [Item(node, frame, blocks=blocks)]
         if isinstance(node, (ast.With, ast.AsyncWith)):
             return [Item(node, frame, blocks=(inner(node.body),))]
+        if isinstance(node, ast.Match):
+            return [Item(node, frame, blocks=tuple(inner(case.body) for case in node.cases))]
         return [Item(node, frame)]
 
     def _strip(self, items: list[Item], kind: type) -> None:

@@ -55,7 +55,17 @@ class Duties:
             if self._is_plain(duty.side, path, owner, name):
                 return None
             return (f"`{text}` is read here in any case, and may be missing or made when it is read", "U102")
+        if self._may_be_none(duty, first):
+            return (f"`{text}` is read here in any case, also where `{first}` is None", "U102")
         return None if not self._is_computed(name) else (f"reading `{text}` may do something", "U102")
+
+    def _may_be_none(self, duty: Duty, text: str) -> bool:
+        """Whether somebody in the changed files asks if the object is there."""
+        word = re.escape(text.encode())
+        asked = re.compile(rb"\b%b is (not )?None|\b(if|and|or|not|while) %b\b(?!\.|\()" % (word, word))
+        return any(
+            asked.search(each.before or b"") is not None for each in self.change.changes if each.path.endswith(".py")
+        )
 
     def _computed(self, duty: Duty) -> Answer:
         """An attribute is read once, as before or more rarely: does reading it do nothing?"""

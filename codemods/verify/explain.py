@@ -15,6 +15,7 @@ from codemods.verify.infer import infer
 from codemods.verify.levels import Levels
 from codemods.verify.line_diff import changed_lines, split_lines
 from codemods.verify.names import Names, Unreadable
+from codemods.verify.surroundings import Surroundings
 
 
 def explain(change: TreeChange) -> Explained:
@@ -33,7 +34,8 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     levels.run()
     duties = Duties(change, claims, old, new)
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
-    explained = Explained(problems=[*levels.problems, *problems], claims=sorted(_spelled(claims)))
+    around = Surroundings(change, claims, old, new).problems()
+    explained = Explained(problems=[*levels.problems, *problems, *around], claims=sorted(_spelled(claims)))
     changed = _changed_lines(change)
     for line in lines:
         _put(explained, line)

@@ -37,8 +37,10 @@ class Expressions(Values):
     def same(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
         """Whether both come to the same value with the same effects; marks what does not."""
         vo, vn = self.value(o, fo), self.value(n, fn)
-        if vo is not None and vo[0] == "ref" and vo[-1] in _REFLECTS and self._is_elsewhere(fo, fn):
-            self._duty("reflects", fn, n)
+        if vo is not None and vo[0] == "ref" and vo[-1] in _REFLECTS:
+            is_class = vo[-1] in ("super", "__class__")
+            if (fo.path, fo.scope) != (fn.path, fn.scope) if is_class else self._is_elsewhere(fo, fn):
+                self._duty("reflects", fn, n)
         if vo is not None and vo == vn and vo[0] != "lazy":
             self._met(vo, o, fo, n, fn)
             return True
@@ -85,7 +87,10 @@ class Expressions(Values):
                 return self._differ(o, fo, n, fn)
         if isinstance(o, EFFECTS):
             self._effects += 1
-            self._reached += not isinstance(o, ast.Call) or self._hands_on(o, fo)
+            if isinstance(o, ast.Call) and self._hands_on(o, fo):
+                self._reached += 1
+                self._handed.append(f"{fo.path}:{ast.unparse(o.func)}")
+            self._waited += isinstance(o, (ast.Await, ast.Yield, ast.YieldFrom))
         return good
 
     def _hands_on(self, call: ast.Call, frame: Frame) -> bool:
@@ -169,8 +174,10 @@ class Expressions(Values):
                 other = n if each.frame.side == NEW else o
                 if isinstance(other, ast.Attribute) and at == value and ast.dump(o) == ast.dump(n):
                     continue  # both read it here
-                if self._reached != each.reached or len(path) != len(each.path):
-                    self._duty("stable", each.frame, each.node)
+                if self._waited != each.waited:
+                    self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
+                elif self._reached != each.reached:
+                    self._duty("stable", each.frame, each.node, *dict.fromkeys(self._handed[each.reached :]))
                 each.is_met |= path == each.path
             at = at[1]  # type: ignore[assignment]
 
@@ -255,7 +262,9 @@ class Expressions(Values):
             self._both(go, name, gn, name, self._new())
         self._path.append(next(self._fresh))
         self._effects += 1
+        self._waited += 1
         self.run(self.canon[OLD].nested(o, go), self.canon[NEW].nested(n, gn))
+        self._waited -= 1
         self._path.pop()
         self.state, self._returns = before, returns
         return not any(line.reason for line in self.lines[known:])

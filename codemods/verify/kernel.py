@@ -17,7 +17,7 @@ from codemods.verify.align import align
 from codemods.verify.canon import definition_of
 from codemods.verify.expressions import Expressions, has
 from codemods.verify.frames import Body, Frame, Glue, If, Item, Literal
-from codemods.verify.names import Definition
+from codemods.verify.names import Definition, bindings
 from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value, initial
 
 _MAX_ROUNDS = 8
@@ -32,6 +32,7 @@ class Kernel(Expressions):
         fo, fn = self.canon[OLD].frame(old, kind), self.canon[NEW].frame(new, kind)
         self.state, self._returns, self._exits, self._trails, self._path = State(({}, {})), [], [], [], [0]
         self._captures, self._lazies, self._effects, self._reached = {}, {}, 0, 0
+        self._handed = []
         self._parameters(fo, fn, given)
         self._heads(fo, fn)
         self.run(self.canon[OLD].body(fo), self.canon[NEW].body(fn))
@@ -141,7 +142,9 @@ class Kernel(Expressions):
             self._list(a, list(a.decorator_list), fo, b, list(b.decorator_list), fn)
             self._nested(a, fo, b, fn)
             self._both(fo, a.name, fn, b.name, self._new())
-        elif isinstance(a, (ast.Match, ast.ClassDef)):
+        elif isinstance(a, ast.Match) and isinstance(b, ast.Match):
+            self._match(o, n)
+        elif isinstance(a, ast.ClassDef):
             if ast.dump(a) != ast.dump(b):
                 self._differ(a, fo, b, fn)
             self._forget(a, fo, b, fn)
@@ -151,7 +154,9 @@ class Kernel(Expressions):
 
     def _delete(self, a: ast.Delete, fo: Frame, b: ast.Delete, fn: Frame) -> None:
         kinds = [[type(each) for each in node.targets] for node in (a, b)]
-        if kinds[0] != kinds[1] or (any(isinstance(each, ast.Name) for each in a.targets) and self._is_elsewhere(fo, fn)):
+        if kinds[0] != kinds[1] or (
+            any(isinstance(each, ast.Name) for each in a.targets) and self._is_elsewhere(fo, fn)
+        ):
             self._differ(a, fo, b, fn)
             return
         for x, y in zip(a.targets, b.targets, strict=True):
@@ -252,7 +257,7 @@ class Kernel(Expressions):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 held = self.value(node, frame)
                 if held is not None and held[0] == "attr":
-                    capture = Capture(frame, node, tuple(self._path), self._reached)
+                    capture = Capture(frame, node, tuple(self._path), self._reached, self._waited)
                     self._captures.setdefault(held, []).append(capture)
 
     def _unmatched(self, item: Item) -> None:
@@ -408,6 +413,28 @@ class Kernel(Expressions):
         self.state = caught if joined.is_dead else joined
         self.run(o.blocks[2], n.blocks[2])
         self.state.is_dead |= joined.is_dead
+
+    def _match(self, o: Item, n: Item) -> None:
+        a, b = o.node, n.node
+        assert isinstance(a, ast.Match)
+        assert isinstance(b, ast.Match)
+        self.same(a.subject, o.frame, b.subject, n.frame)
+        if len(a.cases) != len(b.cases):
+            self._differ(a, o.frame, b, n.frame)
+        after = [self.state.copy()]
+        for x, y, old, new in zip(a.cases, b.cases, o.blocks, n.blocks, strict=False):
+            before = self.state.copy()
+            self._effects += 1
+            self._shape(x.pattern, o.frame, y.pattern, n.frame)
+            for (name, _), (other, _) in zip(bindings([x.pattern]), bindings([y.pattern]), strict=False):
+                self._bind(_name(name), o.frame, _name(other), n.frame, self._new())
+            if (x.guard is None) is not (y.guard is None):
+                self._differ(x.pattern, o.frame, y.pattern, n.frame)
+            elif x.guard is not None and y.guard is not None:
+                self.same(x.guard, o.frame, y.guard, n.frame)
+            after.append(self._branch(old, new))
+            self.state = before
+        self.state = self._joined(after)
 
     def _with(self, o: Item, n: Item) -> None:
         a, b = o.node.items, n.node.items  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ differs, when it moved, or when a name in it means something else now."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
@@ -13,50 +14,23 @@ from codemods.verify.canon import record_fields
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
+from codemods.verify.level_dead import DeadCode
 from codemods.verify.level_imports import ImportLines
 from codemods.verify.level_loading import is_for_types
-from codemods.verify.level_values import ValueLines
+from codemods.verify.level_values import ValueLines, same_apart
 from codemods.verify.names import Definition, Function, Names
 from codemods.verify.values import NEW, OLD
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # Decorators that do nothing but make another object of the function: their order can't be noticed.
-_QUIET = frozenset(
-    [
-        "staticmethod",
-        "classmethod",
-        "property",
-        "cached_property",
-        "functools.cached_property",
-        "dataclass",
-        "dataclasses.dataclass",
-        "lru_cache",
-        "functools.lru_cache",
-        "cache",
-        "functools.cache",
-        "contextmanager",
-        "contextlib.contextmanager",
-        "abstractmethod",
-        "abc.abstractmethod",
-        "overload",
-        "typing.overload",
-        "final",
-        "typing.final",
-        "override",
-        "typing.override",
-        "functools.wraps",
-        "wraps",
-        "torch.no_grad",
-        "torch.inference_mode",
-        "unique",
-        "enum.unique",
-        "functools.total_ordering",
-        "total_ordering",
-        "contextlib.asynccontextmanager",
-        "asynccontextmanager",
-        "runtime_checkable",
-    ]
-)
+_QUIET_NAMES = """
+    staticmethod classmethod property cached_property functools.cached_property dataclass dataclasses.dataclass
+    lru_cache functools.lru_cache cache functools.cache contextmanager contextlib.contextmanager abstractmethod
+    abc.abstractmethod overload typing.overload final typing.final override typing.override functools.wraps wraps
+    torch.no_grad torch.inference_mode unique enum.unique functools.total_ordering total_ordering
+    contextlib.asynccontextmanager asynccontextmanager runtime_checkable
+"""
+_QUIET = frozenset(_QUIET_NAMES.split())
 
 
 class Levels:
@@ -72,6 +46,7 @@ class Levels:
         self._later: list[tuple[Definition, Function, Definition, Function]] = []
         self._imports = ImportLines(change, claims, self.names, self.kernel)
         self._values = ValueLines(change, claims, self.names, self.kernel)
+        self._dead = DeadCode(change, claims, self.names, self.kernel)
         self._opened = self._changed_callees()
 
     def run(self) -> None:
@@ -84,9 +59,13 @@ class Levels:
         for path in sorted(self.claims.changed):
             if path in self.change.old and path not in self.change.new and path not in self.claims.modules:
                 self._imports.gone(path)
-        for before, _was, after, _node in self._later:
+        for before, was, after, node in self._later:
             if after not in self.kernel.matched:
                 self.kernel.function(before, after, self._given(before, after), "move")
+            if before == after:
+                self._defaults(was, level_frame(OLD, before[0]), node, level_frame(NEW, after[0]))
+        self._dead.run()
+        self.problems += self._imports.problems
 
     # ---- a module
 
@@ -101,9 +80,50 @@ class Levels:
     def _body(self, old: list[ast.stmt], fo: Frame, new: list[ast.stmt], fn: Frame) -> None:
         """The statements of one level; definitions by name, the rest in order."""
         self._in_order(old, fo, new, fn)
+        if self._may_turn(fn):
+            self._turned(old, fo, new, fn)
         for node in new:
             if isinstance(node, _DEFINITIONS):
                 self._definition((fn.path, _qualname(fn, node)), node)
+
+    def _turned(self, old: list[ast.stmt], fo: Frame, new: list[ast.stmt], fn: Frame) -> None:
+        """Definitions that only changed their order."""
+        before = {node.name: node for node in old if isinstance(node, _DEFINITIONS)}
+        after = {node.name: node for node in new if isinstance(node, _DEFINITIONS)}
+        if [name for name in before if name in after] == [name for name in after if name in before]:
+            return
+        for name, node in after.items():
+            was = before.get(name)
+            titles = [_qualname(frame, node) for frame in (fo, fn)]
+            known = self.names[OLD].has((fo.path, titles[0])) and self.names[NEW].has((fn.path, titles[1]))
+            if was is not None and known and ast.dump(was) == ast.dump(node):
+                self._lines(was, fo, node, fn, "order")
+
+    def _may_turn(self, frame: Frame) -> bool:
+        """Whether the order of plain definitions can't be noticed: nobody lists what the module or class holds."""
+        node = self.names[NEW].definitions(frame.path).get(frame.title) if frame.title else None
+        if isinstance(node, ast.ClassDef) and (node.decorator_list or node.keywords or self._counts(node, frame.path)):
+            return False
+        raw = self.change.new.read(frame.path)
+        return re.search(rb"\b(?:globals|vars|dir|getmembers)\(|\b__dict__\b", raw) is None
+
+    def _counts(self, node: ast.ClassDef, path: str, hops: int = 6) -> bool:
+        """Whether making a class may be noticed by one of its bases in the tree."""
+        for base in node.bases:
+            text = ast.unparse(base)
+            ref = self.names[NEW].followed(path, text.split(".")) if text.replace(".", "").isidentifier() else None
+            found = self.names[NEW].definitions(ref[1]).get(ref[2]) if ref is not None and ref[0] == "top" else None
+            if isinstance(found, ast.ClassDef) and ref is not None:
+                hooks = any(getattr(each, "name", "") == "__init_subclass__" for each in found.body)
+                if hooks or found.keywords or hops == 0 or self._counts(found, ref[1], hops - 1):
+                    return True
+        return False
+
+    def _lines(self, was: ast.stmt, fo: Frame, node: ast.stmt, fn: Frame, kind: str) -> None:
+        for each, frame in ((was, fo), (node, fn)):
+            first = min([each.lineno, *(part.lineno for part in getattr(each, "decorator_list", ()))])
+            last = each.end_lineno or each.lineno
+            self.kernel.lines.append(Line(frame.side, frame.path, first, last, kind, function=frame.title))
 
     def _definition(self, after: Definition, node: Function | ast.ClassDef) -> None:
         before = self._partner(after)
@@ -130,6 +150,7 @@ class Levels:
         self._head(was, fo, node, fn, kind)
         if before == after and ast.dump(was) == ast.dump(node) and not self._is_touched(node, after[0]):
             return
+        self._values.fields(was, fo, node, fn)
         self._body(was.body, fo, node.body, fn)
 
     def _head(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame, kind: str) -> None:
@@ -157,6 +178,16 @@ class Levels:
         if is_same:
             self._blame(mark, after[0], node.lineno)
 
+    def _defaults(self, was: Function, fo: Frame, node: Function, fn: Frame) -> None:
+        """A function that stays where it is keeps the defaults of the parameters it keeps."""
+        before, after = _given_defaults(was), _given_defaults(node)
+        for name in before.keys() & after.keys():
+            x, y = before[name], after[name]
+            is_same = same_apart(self.kernel, x, fo, y, fn) if x and y else x is y
+            if not is_same:
+                line = node.lineno
+                self.kernel.lines.append(Line(NEW, fn.path, line, line, "residue", f"`{name}` has another default"))
+
     def _blame(self, mark: int, path: str, line: int) -> None:
         """Where the text is the same and the meaning is not, there is no changed line to take the blame."""
         del path, line
@@ -175,6 +206,9 @@ class Levels:
         if [ast.dump(node) for node in a] == [ast.dump(node) for node in b] and not any(
             self._is_touched(node, fn.path) for node in b
         ):
+            if (fo.path, fo.title) != (fn.path, fn.title):
+                for was, node in zip(a, b, strict=True):
+                    self._lines(was, fo, node, fn, "move")
             return
         canon = self.kernel.canon
         self.kernel.level(canon[OLD].items(a, fo), canon[NEW].items(b, fn))
@@ -184,7 +218,8 @@ class Levels:
             if isinstance(node, (ast.Import, ast.ImportFrom)) and not frame.title:
                 continue
             if isinstance(node, _DEFINITIONS):
-                if _is_noticed(node) and record_fields(node) is None:
+                is_noticed = _is_noticed(node) or (isinstance(node, ast.ClassDef) and self._counts(node, frame.path))
+                if is_noticed and record_fields(node) is None:
                     yield _stub(node)
             elif is_for_types(node) or (isinstance(node, (ast.Assign, ast.AnnAssign)) and self._is_value(node, frame)):
                 continue
@@ -255,6 +290,14 @@ def _is_noticed(node: Function | ast.ClassDef) -> bool:
     words = [ast.unparse(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
     quiet = all(word in _QUIET or word.endswith((".setter", ".getter", ".deleter")) for word in words)
     return not quiet or (isinstance(node, ast.ClassDef) and bool(node.keywords))
+
+
+def _given_defaults(node: Function) -> dict[str, ast.expr | None]:
+    args = node.args
+    plain = [each.arg for each in [*args.posonlyargs, *args.args]]
+    found: dict[str, ast.expr | None] = dict.fromkeys(plain)
+    found |= dict(zip(reversed(plain), reversed(args.defaults), strict=False))
+    return found | {each.arg: value for each, value in zip(args.kwonlyargs, args.kw_defaults, strict=True)}
 
 
 def _stub(node: Function | ast.ClassDef) -> ast.stmt:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
@@ -215,7 +215,7 @@ def _level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _level(inner.body)
 
 
-def bindings(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
     """Every name a block binds in its own scope, with what binds it; a star import binds "*"."""
     todo: list[ast.AST] = list(body)
     while todo:

@@ -37,6 +37,7 @@ class Capture:
     node: ast.Attribute
     path: tuple[int, ...]
     reached: int
+    waited: int
     is_met: bool = False
 
 
@@ -67,7 +68,9 @@ class Values:
         self._fresh = count(1)
         self._path: list[int] = []
         self._effects = 0
+        self._waited = 0  # times other code may have run: at an await, or before a function inside a function does
         self._reached = 0  # effects that may have written to an object that was handed to them
+        self._handed: list[str] = []  # who they were: the path and the text of what was called
         self._trails: list[list[tuple[int, Place, Value]]] = []
         self._captures: dict[Value, list[Capture]] = {}
         self._lazies: dict[Value, Lazy] = {}
@@ -194,8 +197,8 @@ class Values:
                 self._residue(node, frame, "differs")
         return False
 
-    def _duty(self, kind: str, frame: Frame, node: ast.AST) -> None:
-        what = self.canon[frame.side].described(node, frame)
+    def _duty(self, kind: str, frame: Frame, node: ast.AST, *more: str) -> None:
+        what = (*self.canon[frame.side].described(node, frame), *more)
         duty = Duty(kind, frame.side, frame.path, getattr(node, "lineno", 0), what, frame.title)
         if duty not in self.duties:
             self.duties.append(duty)
