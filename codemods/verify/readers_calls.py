@@ -156,7 +156,7 @@ def _may_misfit(family: Family, path: str, raw: bytes, refit: Refit) -> bool:
         receiver = receiver_before(raw, at)
         if receiver is None or fits_at(raw, at, name, refit.after):
             continue
-        if receiver in (b"self", b"cls", b")"):
+        if receiver in (b"self", b"cls", b"super()"):
             if class_around(raw, at) in family.names:
                 return True
         elif family.may_hold(path, raw, receiver):

@@ -30,8 +30,10 @@ _NO_CLASS = frozenset(
 )
 _TEST_PATH = re.compile(r"(^|/)(tests?|testing|test_[^/]*|[^/]*_tests?|conftest\.py|[^/]*_test\.py|mocks?|fakes?)(/|$)")
 _MAY_PRECEDE = tuple(bytes([each]) for each in b":\"'[.|=")
+_DEFINED = re.compile(rb"def[ \t]+(\w+)")
 _AROUND = 160  # bytes before a class name in which its annotation or assignment starts
 _CHAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+_FARTHEST = 400  # bytes in which a receiver starts
 _SPACE = b" \t\r\n\\"
 
 
@@ -71,12 +73,23 @@ def class_around(raw: bytes, at: int) -> str:
 
 
 def receiver_before(raw: bytes, at: int) -> bytes | None:
-    """What stands before the dot before an offset: a dotted name, or one closing bracket; None without a dot."""
-    before = raw[max(at - 120, 0) : at].rstrip(_SPACE)
+    """What stands before the dot before an offset, without arguments: `a.b`, `make()`, `rows[]`; None without a dot."""
+    before = raw[max(at - _FARTHEST, 0) : at].rstrip(_SPACE)
     if before[-1:] != b".":
         return None
     before = before[:-1].rstrip(_SPACE)
-    return before[len(before.rstrip(_CHAIN)) :] or before[-1:]
+    last = before[-1:]
+    if last not in (b")", b"]"):
+        return before[len(before.rstrip(_CHAIN)) :]
+    opening = b"(" if last == b")" else b"["
+    depth = 0
+    for place in range(len(before) - 1, -1, -1):
+        each = before[place : place + 1]
+        depth += (each == last) - (each == opening)
+        if depth == 0:
+            chain = before[:place].rstrip(_SPACE)
+            return chain[len(chain.rstrip(_CHAIN)) :] + opening + last
+    return opening + last
 
 
 class Family:
@@ -145,6 +158,11 @@ class Family:
     def _glance(self, path: str, raw: bytes, receiver: bytes) -> bool:
         head, _, last = receiver.rpartition(b".")
         leaf = last.decode("utf-8", "replace")
+        if leaf.endswith("()"):
+            made = leaf.removesuffix("()")
+            is_passed_on = made in {"", "super", "cast", "copy", "deepcopy", "proxy"} and self.is_mentioned(path, raw)
+            return made in self.makers or made in self.names or made.removeprefix("get_") in self.loose or is_passed_on
+        leaf = leaf.removesuffix("[]")
         if leaf.lstrip("_") in self.loose or leaf in self.names:
             return True
         if not head and self._comes_from_one(raw, last):
@@ -154,7 +172,7 @@ class Family:
     def _comes_from_one(self, raw: bytes, name: bytes) -> bool:
         """Whether a file gives the name the value of one that may hold the class: `mr = self.model_runner`."""
         for match in re.finditer(re.escape(name) + rb"\s*(?::[^=\n]+)?(?:=(?!=)|\bin\b)([^\n]*)", raw):
-            words = re.findall(rb"[A-Za-z]\w*", match[1])
+            words = re.findall(rb"([A-Za-z]\w*)(?![\w]|\s*[.(])", match[1])  # not what an attribute is read from
             if any(word.decode("utf-8", "replace") in self.loose for word in words):
                 return True
         return False
@@ -176,6 +194,18 @@ class Family:
                 if typed is not None:
                     found.add(typed[1].decode("utf-8", "replace").lstrip("_"))
         return frozenset(found - {"self", "cls", "return", ""})
+
+    @cached_property
+    def makers(self) -> frozenset[str]:
+        """Functions that say by their annotation that they give one."""
+        found: set[str] = set()
+        for path in mentioning(self.files, self.key.name):
+            raw = text_of(self.files, path)
+            for at in occurrences(raw, self.key.name.encode()):
+                if b"->" in raw[max(at - 40, 0) : at]:
+                    name = _DEFINED.match(raw, raw.rfind(b"def ", 0, at))
+                    found.update({name[1].decode("utf-8", "replace")} if name is not None else ())
+        return frozenset(found)
 
     @cached_property
     def has_rival(self) -> bool:

@@ -96,8 +96,8 @@ class _Search:
     def may_be_one(self, path: str, raw: bytes, at: int, receiver: bytes) -> bool:
         if receiver in (b"self", b"cls"):
             return class_around(raw, at) in self.family.names
-        if receiver[-1:] in (b")", b"]", b""):
-            return self.family.is_mentioned(path, raw) or class_around(raw, at) in self.family.names
+        if receiver == b"super()":
+            return class_around(raw, at) in self.family.names
         return self.family.may_hold(path, raw, receiver)
 
     def read(self, path: str, offsets: set[int]) -> None:

@@ -38,6 +38,12 @@ FOUND = {
     "typed as an heir": (
         "from pkg.runner import Runner\nclass Draft(Runner): pass\ndef f(x: Draft):\n    return x.size\n"
     ),
+    "what a function gives": (
+        "from pkg.runner import Runner\ndef pick() -> Runner:\n    return Runner(1)\nprint(pick().size)\n"
+    ),
+    "one of a list": "from pkg.runner import Runner\n\ndef f(rows: list[Runner]):\n    return rows[0].size\n",
+    "each of a list": "from pkg.runner import Runner\ndef f(rows: list[Runner]):\n    for x in rows:\n        x.size\n",
+    "cast": "from typing import cast\nfrom pkg.runner import Runner\ndef f(x):\n    return cast(Runner, x).size\n",
     "f-string": "from pkg.runner import Runner\n\ndef f(x: Runner):\n    return f'{x.size} ranks'\n",
 }
 
