@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -94,20 +93,7 @@ def _nothing(session: Session) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line. The exit status.
-
-    Without the cyclic collector: it would go through millions of nodes of syntax trees again and again, a quarter of
-    the time, to find next to nothing. What does pile up is collected where it is made (source/parse.py)."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        return _main(arguments)
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _main(arguments: Sequence[str] | None) -> int:
+    """Run the command line. The exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # it was closed before the start (`>&-`): nobody wants to hear

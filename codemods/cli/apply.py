@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from codemods.cli.options import ConfigOption, FormatOption, Root, ShowConfig, format_text
-from codemods.cli.session import COULD_NOT, Session, UsageProblem, run
+from codemods.cli.session import COULD_NOT, Session, UsageProblem, run, without_collector
 from codemods.report.lines import Span, Style, line
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def apply(
         if allow_dirty and mode is not Mode.IN_PLACE:
             raise UsageProblem("--allow-dirty is about editing files", fix="give --in-place too, or leave it out")
         request = Request(plan_path=plan, mode=mode, branch=branch or "", base=base, allow_dirty=allow_dirty)
-        return apply_plan(session, request)
+        with without_collector():
+            return apply_plan(session, request)
 
     raise typer.Exit(run(body, root=root, format_=format_text(format_), options=config or (), show_config=show_config))
 

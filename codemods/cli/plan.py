@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemods.cli.options import ConfigOption, FormatOption, Root, ShowConfig, format_text
-from codemods.cli.session import COULD_NOT, Session, UsageProblem, run
+from codemods.cli.session import COULD_NOT, Session, UsageProblem, run, without_collector
 from codemods.report.lines import Line, Span, Style, line
 
 if TYPE_CHECKING:
@@ -74,8 +74,11 @@ def plan(
                 raise UsageProblem(
                     "--suggest only looks at a class", fix="leave out --to, --do, --set and --output, or --suggest"
                 )
-            return suggest_from(session, target)
-        return plan_step(session, _step(target, to, do, set_ or ()), output)
+            with without_collector():
+                return suggest_from(session, target)
+        step = _step(target, to, do, set_ or ())
+        with without_collector():
+            return plan_step(session, step, output)
 
     raise typer.Exit(run(body, root=root, format_=format_text(format_), options=config or (), show_config=show_config))
 

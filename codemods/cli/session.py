@@ -5,9 +5,10 @@ Exit status: 0 pass, 1 the check says no, 2 it could not be done, 130 interrupte
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,19 @@ def encode(model: Struct) -> bytes:
     import msgspec
 
     return msgspec.json.format(msgspec.json.encode(model))
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """For plans: the cyclic collector would go through millions of nodes of syntax trees again and again, a quarter of
+    the time, to find next to nothing. What does pile up is collected where it is made (source/parse.py)."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def run(

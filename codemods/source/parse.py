@@ -166,7 +166,7 @@ def light_tree(files: FileSet, path: str) -> tuple[Text, ast.Module]:
 
 def forget(source: Source) -> None:
     """A cache has let go of a file. Its scopes refer to each other, so that only the cyclic collector frees them;
-    where it does not run by itself (cli/app.py) it runs here, after every few megabytes of text."""
+    where it does not run by itself (cli/session.py) it runs here, after every few megabytes of text."""
     _litter.append(len(source.body))
     if sum(_litter) > _COLLECT_AFTER:
         _litter.clear()
