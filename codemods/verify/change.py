@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from codemods.schema.result import FileChange
@@ -40,4 +42,24 @@ def between(old: FileSet, new: FileSet) -> TreeChange:
         after = new.read(path) if path in new else None
         if before != after:
             found.append(FileChange(path=path, before=before, after=after))
-    return TreeChange(old=old, new=new, changes=tuple(found))
+    problems = tuple(empty_files(found, old))
+    return TreeChange(old=old, new=new, changes=tuple(found), problems=problems)
+
+
+def empty_files(changes: Iterable[FileChange], old: FileSet) -> list[Problem]:
+    """An empty file has no line and can still be imported, or hide a module of its name. The first file of a package is
+    expected; any other that comes or goes is said."""
+    found = []
+    for change in changes:
+        if not change.path.endswith((".py", ".pyi")) or (change.before or change.after):
+            continue
+        directory, _, name = change.path.rpartition("/")
+        is_new_package = name == "__init__.py" and not any(
+            (path.startswith(f"{directory}/") and path.endswith(".py")) or path == f"{directory}.py"
+            for path in old.paths()
+        )
+        if change.before is None and is_new_package:
+            continue
+        what = "came" if change.before is None else "went"
+        found.append(Problem(change.path, 1, "empty-file", f"an empty module {what}, which no line shows"))
+    return found

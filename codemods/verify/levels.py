@@ -59,11 +59,11 @@ class Levels:
         for path in sorted(self.claims.changed):
             if path in self.change.old and path not in self.change.new and path not in self.claims.modules:
                 self._imports.gone(path)
-        for before, was, after, node in self._later:
+        for older, was, after, node in self._later:
             if after not in self.kernel.matched:
-                self.kernel.function(before, after, self._given(before, after), "move")
-            if before == after:
-                self._defaults(was, level_frame(OLD, before[0]), node, level_frame(NEW, after[0]))
+                self.kernel.function(older, after, self._given(older, after), "move")
+            if older == after:
+                self._defaults(was, level_frame(OLD, older[0]), node, level_frame(NEW, after[0]))
         self._dead.run()
         self.problems += self._imports.problems
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from codemods.schema.errors import SourceError
 from codemods.schema.result import FileChange
 from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
-from codemods.verify.change import Opaque, TreeChange
+from codemods.verify.change import Opaque, TreeChange, empty_files
 
 # A commit with more text than this is an import of code, not an edit of it; the rest of its files is not read.
 MAX_CHANGED_BYTES = 200_000_000
@@ -69,7 +69,7 @@ def _reader(tree: PlainTree) -> _Read:
 
 
 def _change(old: FileSet, new: FileSet, found: _Sides) -> TreeChange:
-    problems = [*found.problems, *_empty_files(found.changes, old)]
+    problems = [*found.problems, *empty_files(found.changes, old)]
     return TreeChange(
         old=old, new=new, changes=tuple(found.changes), opaque=tuple(found.opaque), problems=tuple(problems)
     )
@@ -116,21 +116,3 @@ def _content(found: _Sides, path: str, entry: Entry | None, read: _Read) -> tupl
 
 def _is_binary(raw: bytes) -> bool:
     return b"\0" in raw[:_BINARY_BYTES]
-
-
-def _empty_files(changes: Iterable[FileChange], old: FileSet) -> list[Problem]:
-    """An empty file has no line and can still be imported, or hide a module of its name. The first file of a package is
-    expected; any other that comes or goes is said."""
-    found = []
-    for change in changes:
-        if not change.path.endswith((".py", ".pyi")) or (change.before or change.after):
-            continue
-        directory, _, name = change.path.rpartition("/")
-        is_new_package = name == "__init__.py" and not any(
-            path.startswith(f"{directory}/") and path.endswith(".py") for path in old.paths()
-        )
-        if change.before is None and is_new_package:
-            continue
-        what = "came" if change.before is None else "went"
-        found.append(Problem(change.path, 1, "empty-file", f"an empty module {what}, which no line shows"))
-    return found

@@ -1,0 +1,234 @@
+"""The imports at the top of files: what an import line is explained by, and what loading modules otherwise may change.
+
+An import is fine when the name it binds is used, or was used and is not any more. Modules that do something when they
+are loaded must go on being loaded along with the file, and in the same order."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from codemods.schema.verdict import Problem
+from codemods.verify.change import TreeChange
+from codemods.verify.frames import Claims, Line
+from codemods.verify.kernel import Kernel
+from codemods.verify.level_loading import Loading, is_for_types, is_harmless, missing_at_run_time, used_too_early
+from codemods.verify.names import Names, bindings
+from codemods.verify.values import NEW, OLD
+
+Import = ast.Import | ast.ImportFrom
+_NO_MODULE = ast.Module([], [])
+
+
+class ImportLines:
+    """Explains the import lines of both sides, file by file."""
+
+    def __init__(self, change: TreeChange, claims: Claims, names: tuple[Names, Names], kernel: Kernel) -> None:
+        self.change, self.claims, self.names, self.kernel = change, claims, names, kernel
+        self.problems: list[Problem] = []
+        self._loading = (Loading(names[OLD]), Loading(names[NEW]))
+        self._early: set[str] | None = None
+        self._missing: set[str] | None = None
+
+    def module(self, before: str | None, after: str) -> None:
+        """One file that is there on the new side. before: the path it has on the old one."""
+        old = self.names[OLD].tree(before) if before else _NO_MODULE
+        new = self.names[NEW].tree(after)
+        paths = (before or after, after)
+        was, now = _loaded(old), _loaded(new)
+        lost = self._lines(OLD, paths, old, lambda name: name in was, _keys(new))
+        gained = self._lines(NEW, paths, new, lambda name: name in now, _keys(old))
+        if before:
+            self._lost(lost, paths, new)
+            self._gained(gained, paths)
+            self._order(old, new, paths)
+            self._rebound(old, new, paths)
+        self._moments(after, new)
+
+    def gone(self, path: str) -> None:
+        """A file that is there on the old side only."""
+        for node in _imports(self.names[OLD].tree(path)):
+            self._mark(OLD, path, node)
+
+    # ---- lines
+
+    def _mark(self, side: int, path: str, node: ast.AST) -> None:
+        first, last = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
+        self.kernel.lines.append(Line(side, path, first, last, "import"))
+
+    def _residue(self, side: int, path: str, node: ast.AST, reason: str) -> None:
+        line = node.lineno  # type: ignore[attr-defined]
+        self.kernel.lines.append(Line(side, path, line, line, "residue", reason, "U109"))
+
+    def _lines(
+        self, side: int, paths: tuple[str, str], tree: ast.Module, is_read: object, other: set[tuple[str, str]]
+    ) -> list[tuple[Import, ast.alias, bool]]:
+        """Marks the imports of a side; what the other side has not, and whether its name is read on this side."""
+        path = paths[side]
+        for node in tree.body:
+            if is_for_types(node):
+                self.kernel.lines.append(Line(side, path, node.lineno, node.lineno, "import"))
+        found = []
+        for node in _imports(tree):
+            self._mark(side, path, node)
+            for alias in node.names:
+                if (_module_of(node), ast.dump(alias)) in other:
+                    continue
+                name = bound_name(node, alias)
+                is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+                if is_future and alias.name == "annotations":
+                    continue
+                if is_future or name == "*":
+                    self._residue(side, path, alias, "an import that changes the meaning of others")
+                    continue
+                is_used = bool(is_read(name))  # type: ignore[operator]
+                if side == NEW and not is_used:
+                    self._residue(side, path, alias, "nothing uses this import")
+                found.append((node, alias, is_used))
+        return found
+
+    # ---- what is loaded
+
+    def _lost(self, lost: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str], new: ast.Module) -> None:
+        """Imports that only the old file has: is what they loaded still loaded?"""
+        typed = {id(node) for each in self.names[OLD].tree(paths[OLD]).body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
+        chains = _chains(new)
+        for node, alias, is_used in lost:
+            if id(node) in typed:
+                continue
+            files = self._loading[OLD].files(paths[OLD], node)
+            outside = not files
+            if outside and not is_used and not is_harmless(_module_of(node) or alias.name):
+                self._residue(OLD, paths[OLD], alias, "an import that only loads a module is gone")
+            effect = self._effect(OLD, files, paths)
+            if effect is not None:
+                self._residue(OLD, paths[OLD], alias, f"{effect} does something when it is loaded, and is not any more")
+            whole = alias.name
+            is_dotted = isinstance(node, ast.Import) and "." in whole and not alias.asname and whole in chains
+            if is_dotted and (outside or not all(self._loading[NEW].reaches(paths[NEW], each) for each in files)):
+                self._residue(OLD, paths[OLD], alias, f"{whole} is still read, and nothing here loads it")
+
+    def _gained(self, gained: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str]) -> None:
+        typed = {id(node) for each in self.names[NEW].tree(paths[NEW]).body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
+        for node, alias, _ in gained:
+            if id(node) not in typed:
+                effect = self._effect(NEW, self._loading[NEW].files(paths[NEW], node), paths)
+                if effect is not None:
+                    self._residue(NEW, paths[NEW], alias, f"{effect} does something when it is loaded, and was not")
+
+    def _effect(self, side: int, files: list[str], paths: tuple[str, str]) -> str | None:
+        other = 1 - side
+        fresh = frozenset(each for each in files if side == NEW and each not in self.change.old)
+        for each in files:
+            if each != paths[side]:
+                found = self._loading[side].effect(each, fresh, paths[other], self._loading[other])
+                if found is not None:
+                    return found
+        return None
+
+    def _order(self, old: ast.Module, new: ast.Module, paths: tuple[str, str]) -> None:
+        """Modules that do something when they are loaded, in the order of the imports."""
+        orders = []
+        for side, tree in ((OLD, old), (NEW, new)):
+            found: dict[str, Import] = {}
+            for node in tree.body:
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    for each in self._loading[side].files(paths[side], node):
+                        found.setdefault(each, node)
+            orders.append(found)
+        common = [[each for each in order if each in orders[1 - side]] for side, order in enumerate(orders)]
+        if common[0] == common[1]:
+            return
+        last = -1
+        place = {each: at for at, each in enumerate(common[0])}
+        noisy = [each for each in common[1] if self._loading[NEW].effects(each)]
+        for each in noisy:
+            if place[each] < last:
+                reason = f"{each} does something when it is loaded, and is loaded in another order"
+                self._residue(NEW, paths[NEW], orders[1][each], reason)
+                return
+            last = place[each]
+
+    # ---- what a name means when
+
+    def _rebound(self, old: ast.Module, new: ast.Module, paths: tuple[str, str]) -> None:
+        """Names that an import and something else bind: the last one counts, so their order must stay."""
+        before, after = (self._binders(side, paths[side], tree) for side, tree in ((OLD, old), (NEW, new)))
+        for name, (kinds, node) in after.items():
+            if len(kinds) > 1 and name in before and before[name][0] != kinds and len(before[name][0]) > 1:
+                self._residue(NEW, paths[NEW], node, f"{name} is bound more than once, in another order now")
+
+    def _binders(self, side: int, path: str, tree: ast.Module) -> dict[str, tuple[list[object], ast.stmt]]:
+        found: dict[str, tuple[list[object], ast.stmt]] = {}
+        for node in tree.body:
+            for name in dict.fromkeys(name for name, _ in bindings([node])):
+                what: object = type(node).__name__
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    frame_free = self.names[side].imported(path, node, name)
+                    what = self.kernel.canon[side]._comparable(frame_free)
+                found.setdefault(name, ([], node))[0].append(what)
+                found[name] = (found[name][0], node)
+        return found
+
+    def _moments(self, path: str, tree: ast.Module) -> None:
+        """What loading the module reads before it is there, and what running code reads that is there for type
+        checkers only; what was so in the old files is no news."""
+        early, missing = used_too_early(tree), missing_at_run_time(tree)
+        if early or missing:
+            if self._early is None or self._missing is None:
+                trees = [self.names[OLD].tree(each) for each in self.claims.changed if each in self.change.old]
+                self._early = {name for each in trees for name in used_too_early(each)}
+                self._missing = {name for each in trees for name in missing_at_run_time(each)}
+            for name, line in early.items():
+                if name not in self._early:
+                    text = f"`{name}` is used while the module is loaded, before it is bound"
+                    self.problems.append(Problem(path, line, "U107", text))
+            for name, line in missing.items():
+                if name not in self._missing:
+                    text = f"`{name}` is read when the program runs, and is imported for type checkers only"
+                    self.problems.append(Problem(path, line, "U107", text))
+
+
+def bound_name(node: Import, alias: ast.alias) -> str:
+    """The name that one part of an import binds."""
+    return alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+
+
+def _keys(tree: ast.Module) -> set[tuple[str, str]]:
+    return {(_module_of(node), ast.dump(alias)) for node in _imports(tree) for alias in node.names}
+
+
+def _imports(tree: ast.Module) -> Iterator[Import]:
+    todo: list[ast.stmt] = list(tree.body)
+    for node in todo:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif is_for_types(node):
+            todo += node.body  # type: ignore[attr-defined]
+
+
+def _module_of(node: Import) -> str:
+    return "" if isinstance(node, ast.Import) else "." * node.level + (node.module or "")
+
+
+def _loaded(tree: ast.Module) -> set[str]:
+    """Names a file reads, also in annotations that are text and in `__all__`."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
+            found.update(re.findall(r"[^\W\d]\w*", node.value))
+    return found
+
+
+def _chains(tree: ast.Module) -> set[str]:
+    """Dotted texts a file reads, with all their beginnings."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            text = ast.unparse(node)
+            if re.fullmatch(r"[\w.]+", text):
+                found.add(text)
+    return found

@@ -1,0 +1,293 @@
+"""What happens while a module is loaded: which modules come along, what is used before it is there, what is there for
+type checkers only.
+
+Reads statements at the top of files. Of files that did not change only the imports at the left margin are looked at,
+and of a large tree only the nearest ones: what is not found there counts as not loaded."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from posixpath import dirname
+
+from codemods.schema.errors import SourceError
+from codemods.source.import_effects import is_inert
+from codemods.verify.names import Names, Unreadable, bindings, local_names, parameters
+
+_MOST_FILES = 150
+_IMPORT = re.compile(
+    rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n\\#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
+)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_HARMLESS_NAMES = """
+    __future__ abc argparse ast asyncio base64 bisect collections concurrent contextlib copy csv ctypes dataclasses
+    datetime decimal enum fractions functools gc glob hashlib heapq importlib inspect io itertools json logging math
+    multiprocessing operator os pathlib pickle platform pprint queue random re shutil signal socket statistics string
+    struct subprocess sys tempfile textwrap threading time traceback types typing unittest urllib uuid warnings weakref
+    zlib typing_extensions
+"""
+_HARMLESS = frozenset(_HARMLESS_NAMES.split())
+
+
+def is_for_types(node: ast.AST) -> bool:
+    """`if TYPE_CHECKING:` with nothing but imports in it."""
+    return (
+        isinstance(node, ast.If)
+        and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        and all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in node.body)
+        and not node.orelse
+    )
+
+
+class Loading:
+    """The modules of one tree that are loaded along with a file."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self._next: dict[str, tuple[str, ...]] = {}
+        self._reached: dict[str, tuple[dict[str, None], list[str]]] = {}
+
+    def reaches(self, path: str, target: str) -> bool:
+        """Whether loading the file at `path` loads `target`."""
+        seen, todo = self._reached.setdefault(path, ({path: None, **dict.fromkeys(self._packages(path))}, [path]))
+        if len(seen) > 1 and todo == [path]:
+            todo += [each for each in seen if each != path]
+        while target not in seen and todo and len(seen) < 20 * _MOST_FILES and len(self._next) < _MOST_FILES:
+            for each in self.next(todo.pop(0)):
+                if each not in seen:
+                    seen[each] = None
+                    todo.append(each)
+        return target in seen
+
+    def next(self, path: str) -> tuple[str, ...]:
+        """The files that the imports at the left margin of a file load, packages around them included."""
+        if path not in self._next:
+            self._next[path] = tuple(dict.fromkeys(self._imported(path)))
+        return self._next[path]
+
+    def files(self, path: str, node: ast.Import | ast.ImportFrom) -> list[str]:
+        """The files of the tree that one import loads."""
+        if isinstance(node, ast.Import):
+            dotted = [alias.name for alias in node.names]
+        else:
+            module = self.names.modules.absolute(path, node.level, node.module)
+            dotted = [module, *(f"{module}.{alias.name}" for alias in node.names)]
+        return [each for name in dotted for each in self._files(name, path)]
+
+    def effect(self, target: str, known: frozenset[str], near: str, other: Loading) -> str | None:
+        """A module that does more than bind names and is loaded with `target`, where `other` does not load it along
+        with `near`. known: files whose statements are compared in any case."""
+        todo = [target]
+        for each in todo:
+            if other.reaches(near, each) or each in known:
+                continue
+            if not self._is_inert(each) or len(todo) > _MOST_FILES:
+                return each
+            todo += [inner for inner in self.next(each) if inner not in todo]
+        return None
+
+    def effects(self, target: str) -> bool:
+        """Whether loading a module does more than bind names, as far as can be seen."""
+        return self.effect(target, frozenset(), "", _NOTHING) is not None
+
+    def _is_inert(self, path: str) -> bool:
+        try:
+            return all(is_inert(node) for node in self.names.tree(path).body)
+        except Unreadable:
+            return False
+
+    def _imported(self, path: str) -> Iterator[str]:
+        modules = self.names.modules
+        try:
+            raw = self.names.files.read(path)
+        except (SourceError, KeyError):
+            return
+        for source, members, plain in _IMPORT.findall(raw):
+            if source:
+                module = source.decode(errors="replace")
+                dots = len(module) - len(module.lstrip("."))
+                base = modules.absolute(path, dots, module[dots:] or None)
+                found = re.findall(r"(\w+)(?:\s+as\s+\w+)?", re.sub(r"#[^\n]*", "", members.decode(errors="replace")))
+                yield from self._files(base, path)
+                for name in found:
+                    yield from self._files(f"{base}.{name}", path)
+            else:
+                for part in plain.decode(errors="replace").split(","):
+                    yield from self._files(part.split()[0] if part.split() else "", path)
+
+    def _files(self, dotted: str, near: str) -> Iterator[str]:
+        parts = dotted.split(".") if dotted else []
+        for length in range(1, len(parts) + 1):
+            found = self.names.modules.path_of(".".join(parts[:length]), near=near)
+            if found is not None and found.endswith(".py"):
+                yield found
+
+    def _packages(self, path: str) -> Iterator[str]:
+        at = dirname(path)
+        while f"{at}/__init__.py" in self.names.files:
+            yield f"{at}/__init__.py"
+            at = dirname(at)
+
+
+class _Nothing(Loading):
+    def __init__(self) -> None:
+        pass
+
+    def reaches(self, path: str, target: str) -> bool:
+        del path, target
+        return False
+
+
+_NOTHING = _Nothing()
+
+
+def is_harmless(dotted: str) -> bool:
+    """Whether a module from outside the tree is known to do nothing when it is loaded."""
+    return dotted.partition(".")[0] in _HARMLESS
+
+
+# ---- what is used while a module is loaded
+
+
+def used_too_early(tree: ast.Module) -> dict[str, int]:
+    """Names of the module that its loading reads before they are bound -> the line of the reading statement."""
+    own = {name for name, _ in bindings(tree.body)}
+    functions = {node.name: node for node in tree.body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+    is_lazy = has_lazy_annotations(tree)
+    bound: set[str] = set()
+    found: dict[str, int] = {}
+    for node in tree.body:
+        here = {name for name, _ in bindings([node])}
+        missing = own - bound
+        itself = frozenset() if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) else frozenset(here)
+        for name in _reads_at_load(node, functions, is_lazy):
+            if name in missing and name not in itself:
+                found.setdefault(name, node.lineno)
+        bound |= here
+    return found
+
+
+def _reads_at_load(node: ast.AST, functions: Mapping[str, ast.stmt], is_lazy: bool) -> set[str]:
+    found: set[str] = set()
+    todo: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
+    entered: set[str] = set()
+    while todo:
+        at, local = todo.pop()
+        if isinstance(at, ast.Name) and isinstance(at.ctx, ast.Load) and at.id not in local:
+            found.add(at.id)
+        called = at.func if isinstance(at, ast.Call) else None
+        names = [called.id] if isinstance(called, ast.Name) else []
+        if isinstance(at, (*_FUNCTIONS, ast.ClassDef)):
+            names += [each.id for each in at.decorator_list if isinstance(each, ast.Name)]
+        for name in names:
+            if name in functions and name not in entered and name not in local:
+                entered.add(name)
+                todo += [(inner, local_names(each)) for each in _run(functions[name]) for inner in each.body]
+        todo += [(inner, local | extra) for inner, extra in _evaluated_parts(at, is_lazy)]
+    return found
+
+
+def _run(node: ast.stmt) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions that calling a function or a class runs."""
+    if isinstance(node, _FUNCTIONS):
+        yield node
+    elif isinstance(node, ast.ClassDef):
+        for each in node.body:
+            if isinstance(each, _FUNCTIONS) and each.name in ("__init__", "__new__", "__post_init__"):
+                yield each
+
+
+def _evaluated_parts(node: ast.AST, is_lazy: bool) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """The parts of a node that are evaluated with it, and the names that are local in them."""
+    nothing: frozenset[str] = frozenset()
+    if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+        parts: list[ast.AST] = [*node.args.defaults, *(each for each in node.args.kw_defaults if each)]
+        if not isinstance(node, ast.Lambda):
+            parts += node.decorator_list
+            if not is_lazy:
+                parts += [each.annotation for each in parameters(node) if each.annotation]
+                parts += [node.returns] if node.returns else []
+        yield from ((part, nothing) for part in parts)
+        return
+    if isinstance(node, ast.ClassDef):
+        own = frozenset(name for name, _ in bindings(node.body))
+        yield from ((part, nothing) for part in [*node.bases, *node.keywords, *node.decorator_list])
+        yield from ((part, own) for part in node.body)
+        return
+    extra = nothing
+    if isinstance(node, _COMPREHENSIONS):
+        extra = frozenset(n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name))
+    for name, value in ast.iter_fields(node):
+        if name == "annotation" and is_lazy:
+            continue
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ast.AST):
+                yield each, extra
+
+
+def has_lazy_annotations(tree: ast.Module) -> bool:
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(alias.name == "annotations" for alias in node.names)
+        for node in tree.body
+    )
+
+
+# ---- what is there for type checkers only
+
+
+def missing_at_run_time(tree: ast.Module) -> dict[str, int]:
+    """Names that running code reads and that are imported for type checkers only, or that an evaluated annotation
+    names and nothing binds -> the line of the first reader."""
+    typed = {name for node in tree.body if is_for_types(node) for name, _ in bindings(node.body)}  # type: ignore[attr-defined]
+    bound = {name for name, _ in bindings([node for node in tree.body if not is_for_types(node)])}
+    bound |= {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    is_lazy = has_lazy_annotations(tree)
+    found: dict[str, int] = {}
+    for name, line, is_annotation in _run_time_reads(tree, is_lazy):
+        is_missing = name in typed or (is_annotation and name not in _BUILTINS and "*" not in bound)
+        if is_missing and name not in bound:
+            found[name] = min(line, found.get(name, line))
+    return found
+
+
+_BUILTINS = frozenset(dir(__import__("builtins"))) | {"__name__", "__file__", "__doc__"}
+
+
+def _run_time_reads(tree: ast.Module, is_lazy: bool) -> Iterator[tuple[str, int, bool]]:
+    todo: list[tuple[ast.AST, frozenset[str], bool, bool]] = [(node, frozenset(), False, False) for node in tree.body]
+    while todo:
+        node, local, is_annotation, is_inside = todo.pop()
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load) and node.id not in local:
+                yield node.id, node.lineno, is_annotation
+            continue
+        if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            todo += [(part, local, False, is_inside) for part, _ in _evaluated_parts(node, True)]
+            if not isinstance(node, ast.Lambda) and not is_lazy:
+                notes = [*(each.annotation for each in parameters(node)), node.returns]
+                todo += [(each, local, True, is_inside) for each in notes if each is not None]
+            body = [node.body] if isinstance(node, ast.Lambda) else node.body
+            todo += [(each, local | local_names(node), False, True) for each in body]
+            continue
+        if isinstance(node, ast.ClassDef):
+            own = frozenset(name for name, _ in bindings(node.body))
+            todo += [(each, local, False, is_inside) for each in [*node.bases, *node.keywords, *node.decorator_list]]
+            for each in node.body:
+                todo.append((each, local if isinstance(each, _FUNCTIONS) else local | own, False, False))
+            continue
+        if is_for_types(node):
+            continue
+        extra = frozenset(
+            n.id for each in getattr(node, "generators", ()) for n in ast.walk(each.target) if isinstance(n, ast.Name)
+        )
+        for name, value in ast.iter_fields(node):
+            is_note = isinstance(node, ast.AnnAssign) and name == "annotation"
+            if is_note and (is_lazy or is_inside):
+                continue
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, ast.AST):
+                    todo.append((each, local | extra, is_annotation or is_note, is_inside))
