@@ -9,7 +9,7 @@ import ast
 import re
 
 from codemods.source.mentions import occurrences
-from codemods.verify.readers_inventory import Signature
+from codemods.verify.readers_signatures import Signature
 
 _TOKEN = re.compile(
     rb"'''(?:\\.|[^\\])*?'''|\"\"\"(?:\\.|[^\\])*?\"\"\"|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|#[^\n]*|[()\[\]{}]",

@@ -23,7 +23,8 @@ from codemods.source.scopes import Role, lookup
 from codemods.verify.readers_call_text import fits_at, may_misfit, misfit
 from codemods.verify.readers_family import Family, class_around, receiver_before
 from codemods.verify.readers_gone import Refit
-from codemods.verify.readers_inventory import ClassInventory, Signature, imports_in, inventory, text_of
+from codemods.verify.readers_inventory import ClassInventory, imports_in, inventory, text_of
+from codemods.verify.readers_signatures import Signature
 
 
 def misfit_calls(old: FileSet, new: FileSet, refit: Refit) -> Iterator[Problem]:

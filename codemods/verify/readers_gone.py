@@ -16,7 +16,8 @@ from codemods.source.files import FileSet
 from codemods.source.module_facts import module_facts
 from codemods.source.modules import modules_of
 from codemods.verify.change import TreeChange
-from codemods.verify.readers_inventory import ClassInventory, Inventory, Signature, inventory
+from codemods.verify.readers_inventory import ClassInventory, Inventory, inventory
+from codemods.verify.readers_signatures import Signature
 
 # Names that come into a module by code, or another object in its place.
 _MADE_BY_CODE = re.compile(
@@ -38,12 +39,13 @@ class GoneMember(Struct, frozen=True):
 
 
 class GoneName(Struct, frozen=True):
-    """A module-level name that can no longer be taken from the module at `path`."""
+    """A module-level name that can no longer be taken from the module at `path`. is_for_types: type checkers can."""
 
     path: str
     module: str
     name: str
     kind: str
+    is_for_types: bool = False
 
 
 class GoneModule(Struct, frozen=True):
@@ -157,12 +159,13 @@ def _names(change: TreeChange) -> Iterator[GoneName]:
             continue
         is_package = each.path.endswith("/__init__.py")
         module = modules.module_of(each.path)
-        for name in sorted(set(old.bound) - set(new.bound)):
+        hidden = new.typing_only - old.typing_only
+        for name in sorted((set(old.bound) - set(new.bound)) | (hidden & set(old.bound))):
             if name.startswith("__") or (new.stars and _comes_by_star(change.new, each.path, name)):
                 continue
             if is_package and modules.path_of(f"{module}.{name}") is not None:
                 continue
-            yield GoneName(each.path, module, name, old.bound[name].kind)
+            yield GoneName(each.path, module, name, old.bound[name].kind, is_for_types=name in hidden)
 
 
 def _comes_by_star(files: FileSet, path: str, name: str) -> bool:

@@ -17,9 +17,9 @@ from codemods.source.index import has_word, mentioning
 from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
 from codemods.source.parse import Source, load
-from codemods.source.scopes import Role, chain, is_unresolved
+from codemods.source.scopes import Role, chain, is_unresolved, lookup
 from codemods.verify.readers_gone import GoneModule, GoneName, star_names
-from codemods.verify.readers_inventory import imports_in, inventory, is_docstring, text_of
+from codemods.verify.readers_inventory import imports_in, inventory, is_docstring, is_for_types, text_of
 
 _CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml")
 _DOTTED = re.compile(r"[A-Za-z_][\w]*(?:\.\w+)+(?::[\w.]+)?")
@@ -109,7 +109,8 @@ class _Reader:
             target = self.modules.path_of(absolute, near=self.source.path)
             for alias in statement.names:
                 if target == self.path and alias.name in self.names:
-                    yield self.problem(alias.lineno, alias.name, "imported")
+                    if not (self.names[alias.name].is_for_types and _is_hidden(self.source, statement)):
+                        yield self.problem(alias.lineno, alias.name, "imported")
                 elif target == self.path and alias.name == "*":
                     yield from self.starred()
                 elif self.modules.path_of(f"{absolute}.{alias.name}", near=self.source.path) == self.path:
@@ -157,9 +158,19 @@ def _own(files: FileSet, path: str, names: dict[str, GoneName]) -> Iterator[Prob
     except SourceError:
         return
     for each in table(source).occurrences:
-        if each.name in left and each.role is Role.LOAD and not each.deferred and is_unresolved(each.scope, each.name):
+        if each.name not in left or each.role is not Role.LOAD or each.deferred:
+            continue
+        is_lost = is_unresolved(each.scope, each.name)
+        if names[each.name].is_for_types:
+            is_lost = lookup(each.scope, each.name) is table(source).module and not _is_hidden(source, each.node)
+        if is_lost:
             line = int(each.node.lineno)  # type: ignore[attr-defined]
             yield Problem(path, line, "U119", f"{each.name} is still read; nothing binds it any more")
+
+
+def _is_hidden(source: Source, node: ast.AST) -> bool:
+    """Whether a node stands under `if TYPE_CHECKING:`."""
+    return any(is_for_types(above) for above in source.ancestors(node))
 
 
 def _configured(files: FileSet, module: str, names: dict[str, GoneName]) -> Iterator[Problem]:

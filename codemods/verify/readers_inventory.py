@@ -16,27 +16,14 @@ from codemods.source.files import FileSet
 from codemods.source.locate import flattened
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source, light_tree
 from codemods.source.text import Text
+from codemods.verify.readers_signatures import Signature, last_name, record_of, signature_of
 
 _KEEP = 1024  # files; an inventory is a few kilobytes
 _BLOCKS = ("body", "orelse", "finalbody")
-_RECORD_BASES = frozenset({"Struct", "NamedTuple"})
-_PLAIN_BASES = frozenset({"ABC", "Protocol", "Generic", "object"})
 _SAME_SIGNATURE = frozenset(
     {"staticmethod", "classmethod", "abstractmethod", "override", "final", "no_grad", "inference_mode"}
     | {"contextmanager", "asynccontextmanager", "lru_cache", "cache"}
 )
-
-
-class Signature(Struct, frozen=True):
-    """Parameters of a callable, the receiver left out. positional: in order; the first `posonly` have no keyword.
-    required: those without a default."""
-
-    positional: tuple[str, ...] = ()
-    posonly: int = 0
-    keyword: tuple[str, ...] = ()
-    required: frozenset[str] = frozenset()
-    has_args: bool = False
-    has_kwargs: bool = False
 
 
 class Held(Struct, frozen=True):
@@ -71,12 +58,14 @@ class ClassInventory(Struct, frozen=True):
 
 
 class Inventory(Struct, frozen=True):
-    """bound: module-level names. exported: texts of `__all__`. stars: whether everything of some module comes in."""
+    """bound: module-level names. exported: texts of `__all__`. stars: whether everything of some module comes in.
+    typing_only: names that only a type checker sees."""
 
     bound: dict[str, Held]
     classes: dict[str, ClassInventory]
     exported: dict[str, int] = {}
     stars: bool = False
+    typing_only: frozenset[str] = frozenset()
 
 
 _NOTHING = Inventory({}, {})
@@ -137,7 +126,23 @@ def is_docstring(source: Source, node: ast.Constant) -> bool:
 def _read(text: Text, tree: ast.Module) -> Inventory:
     found = _Reading(text)
     found.module(tree.body)
-    return Inventory(found.bound, found.classes, found.exported, found.stars)
+    typing_only = _typing_names(tree)
+    return Inventory(found.bound, found.classes, found.exported, found.stars, typing_only)
+
+
+def is_for_types(node: ast.AST) -> bool:
+    """Whether a statement is `if TYPE_CHECKING:`."""
+    return isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING"
+
+
+def _typing_names(tree: ast.Module) -> frozenset[str]:
+    """Names that `if TYPE_CHECKING:` at module level binds, and nothing else there."""
+    hidden = [inner for node in tree.body if is_for_types(node) for inner in flattened(node.body)]  # type: ignore[attr-defined]
+    if not hidden:
+        return frozenset()
+    names = {name for node in hidden for name, _ in _bindings(node, "function")}
+    others = (node for node in flattened(tree.body) if not any(node is each for each in hidden))
+    return frozenset(names - {name for node in others for name, _ in _bindings(node, "function")})
 
 
 class _Reading:
@@ -188,7 +193,7 @@ class _Reading:
                 kept.method(statement)
         kept.is_open |= bool({"__getattr__", "__getattribute__"} & set(kept.members))
         return ClassInventory(
-            qualname, node.lineno, bool(node.bases), kept.members, kept.assigned, kept.is_open, _record(node)
+            qualname, node.lineno, bool(node.bases), kept.members, kept.assigned, kept.is_open, record_of(node)
         )
 
 
@@ -243,7 +248,7 @@ def _is_dict_of(node: ast.expr, me: str) -> bool:
 def _bindings(node: ast.stmt, callable_kind: str) -> Iterator[tuple[str, Held]]:
     if isinstance(node, FUNCTIONS):
         is_method = callable_kind == "method"
-        leaves = {_leaf(each) for each in node.decorator_list}
+        leaves = {last_name(each) for each in node.decorator_list}
         kind = "property" if leaves & {"property", "cached_property", "setter"} else callable_kind
         known = kind != "property" and leaves <= _SAME_SIGNATURE
         yield node.name, Held(kind, node.lineno, signature_of(node, is_method=is_method) if known else None)
@@ -259,53 +264,6 @@ def _bindings(node: ast.stmt, callable_kind: str) -> Iterator[tuple[str, Held]]:
     else:
         for name in _target_names(node):
             yield name, Held("attribute", node.lineno)
-
-
-def signature_of(node: Function, *, is_method: bool) -> Signature:
-    """What a call has to fit; of a method without the receiver."""
-    a = node.args
-    positional = [*a.posonlyargs, *a.args]
-    required = {each.arg for each in positional[: len(positional) - len(a.defaults)]}
-    required |= {each.arg for each, default in zip(a.kwonlyargs, a.kw_defaults, strict=True) if default is None}
-    is_static = any(getattr(each, "id", "") == "staticmethod" for each in node.decorator_list)
-    skipped = 1 if is_method and not is_static and positional else 0
-    names = tuple(each.arg for each in positional)
-    return Signature(
-        names[skipped:],
-        max(len(a.posonlyargs) - skipped, 0),
-        tuple(each.arg for each in a.kwonlyargs),
-        frozenset(required - set(names[:skipped])),
-        a.vararg is not None,
-        a.kwarg is not None,
-    )
-
-
-def _record(node: ast.ClassDef) -> Signature | None:
-    """What a dataclass, Struct or NamedTuple is made of; None when bases may bring more, or it is none of them."""
-    leaves = [_leaf(base) for base in node.bases]
-    makers = [each for each in node.decorator_list if _leaf(each) == "dataclass"]
-    if not (makers or set(leaves) & _RECORD_BASES) or not set(leaves) <= _RECORD_BASES | _PLAIN_BASES:
-        return None
-    options = [*node.keywords, *(each for maker in makers for each in getattr(maker, "keywords", []))]
-    switches = {each.arg: ast.unparse(each.value) for each in options}
-    if switches.get("init") == "False" or "rename" in switches:
-        return None
-    names: list[str] = []
-    required: set[str] = set()
-    for field_node in node.body:
-        if not isinstance(field_node, ast.AnnAssign) or not isinstance(field_node.target, ast.Name):
-            continue
-        value = ast.unparse(field_node.value) if field_node.value is not None else ""
-        if "ClassVar" in ast.unparse(field_node.annotation) or "init=False" in value:
-            continue
-        if "KW_ONLY" in ast.unparse(field_node.annotation) or "kw_only" in value:
-            return None
-        names.append(field_node.target.id)
-        if not value or (value.startswith(("field(", "dataclasses.field(")) and "default" not in value):
-            required.add(field_node.target.id)
-    if switches.get("kw_only") == "True":
-        return Signature(keyword=tuple(names), required=frozenset(required))
-    return Signature(tuple(names), required=frozenset(required))
 
 
 def _last(before: Held | None, held: Held) -> Held:
@@ -339,10 +297,3 @@ def _target_names(node: ast.stmt) -> list[str]:
         return []
     targets = [node.target] if isinstance(node, ast.AugAssign) else _targets(node)
     return [each.id for each in targets if isinstance(each, ast.Name)]
-
-
-def _leaf(node: ast.expr) -> str:
-    """The last name of a decorator or base, without arguments."""
-    while isinstance(node, (ast.Call, ast.Subscript)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -62,6 +62,22 @@ def test_an_import_that_is_dropped_and_still_read() -> None:
     assert places(TOOLS, ("pkg/tools.py", "import os\n", "")) == ["U119 pkg/tools.py:10"]
 
 
+HIDDEN = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import os\n"
+
+
+def test_an_import_that_only_type_checkers_see_from_now_on() -> None:
+    text = TOOLS + "# file: pkg/use.py\nfrom pkg.tools import os\n"
+    assert places(text, ("pkg/tools.py", "import os\n", HIDDEN)) == ["U119 pkg/tools.py:14", "U119 pkg/use.py:1"]
+
+
+def test_what_only_type_checkers_read_may_be_hidden_from_the_rest() -> None:
+    text = TOOLS.replace("import os\n", "from __future__ import annotations\nimport os\n").replace(
+        "return os.sep", "x: os.PathLike"
+    )
+    text += "# file: pkg/use.py\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pkg.tools import os\n"
+    assert places(text, ("pkg/tools.py", "import os\n", HIDDEN)) == []
+
+
 def test_an_import_that_others_take_from_here() -> None:
     text = reader("from pkg.tools import os\n").replace("    return os.sep", "    return 1")
     assert places(text, ("pkg/tools.py", "import os\n", "")) == ["U119 pkg/use.py:1"]
