@@ -9,9 +9,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.verify.line_diff import Hunk, changed_lines
-from codemods.verify.python_lines import Lines, first_line
+from codemods.verify.python_lines import BODIES, Lines, first_line
 
-_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 _SPACE = b" \t\x0c"
 _BOM = b"\xef\xbb\xbf"
 
@@ -63,7 +62,7 @@ def format_changes(old: Lines, new: Lines, hunks: Sequence[Hunk]) -> tuple[set[i
                     first, last = _extent(node)
                     found[side].update(range(first, last + 1))
             else:
-                for name in _BODIES:
+                for name in BODIES:
                     parts = getattr(one, name, None), getattr(other, name, None)
                     if isinstance(parts[0], list) and isinstance(parts[1], list):
                         waiting.append((parts[0], parts[1]))

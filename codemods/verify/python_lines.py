@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
 
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
@@ -16,6 +17,8 @@ from codemods.verify.trees import tree_of
 
 BLANK, COMMENT = "layout", "comment"
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
+# Where statements hold statements, or what holds some (handlers, cases).
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 _SPACE = b" \t\x0c\r\n"
 
 
@@ -30,6 +33,7 @@ class Lines:
         self.tree: ast.Module | None = None
         self.text: Text | None = None
         self.why = ""
+        self._functions: list[str] | None = None
         if raw is None:
             return
         if b"\r" in raw and _LONE_RETURN.search(raw):
@@ -58,17 +62,11 @@ class Lines:
 
     def function(self, number: int) -> str:
         """Qualname of the innermost function or class around a line; "" at module level."""
-        qualname, inner, node = "", "", self.tree
-        waiting: list[ast.AST] = [node] if node is not None else []
-        while waiting:
-            for child in ast.iter_child_nodes(waiting.pop()):
-                if isinstance(child, ast.expr) or not _covers(child, number):
-                    continue
-                if isinstance(child, DEFINITIONS):
-                    qualname = f"{inner}{child.name}"
-                    inner = f"{qualname}." if isinstance(child, ast.ClassDef) else f"{qualname}.<locals>."
-                waiting.append(child)
-        return qualname
+        if self._functions is None:
+            self._functions = [""] * (len(self.lines) + 1)
+            for first, last, qualname in _definitions(self.tree) if self.tree is not None else ():
+                self._functions[first : last + 1] = [qualname] * (last + 1 - first)
+        return self._functions[number]
 
     def _is_continued(self, number: int) -> bool:
         """Whether a backslash joins the line to the next one: a blank one there ends the statement, a comment one
@@ -99,6 +97,22 @@ class Lines:
             return True
         text = b"".join(self.lines[node.lineno - 1 : node.end_lineno])
         return b'"""' in text or b"'''" in text or b"\\\n" in text or b"\\\r\n" in text
+
+
+def _definitions(tree: ast.Module) -> Iterator[tuple[int, int, str]]:
+    """(first line with decorators, last line, qualname) of every function and class, outer ones first."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, prefix = waiting.pop()
+        for name in BODIES:
+            for child in getattr(node, name, ()):
+                if isinstance(child, DEFINITIONS):
+                    qualname = f"{prefix}{child.name}"
+                    yield first_line(child), child.end_lineno or child.lineno, qualname
+                    inner = f"{qualname}." if isinstance(child, ast.ClassDef) else f"{qualname}.<locals>."
+                    waiting.append((child, inner))
+                elif hasattr(child, "body") or hasattr(child, "cases"):
+                    waiting.append((child, prefix))
 
 
 def _covers(node: ast.AST, number: int) -> bool:

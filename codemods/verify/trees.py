@@ -9,14 +9,25 @@ from codemods.source.files import FileSet
 from codemods.source.parse import light_tree
 from codemods.source.text import Text
 
+# Of text; a tree takes about 100 times that. Beyond it, files are parsed again, which large commits have time for.
+KEEP_BYTES = 1_500_000
 _NOTE = "verify trees"
+
+
+class _Kept:
+    def __init__(self) -> None:
+        self.trees: dict[str, tuple[Text, ast.Module]] = {}
+        self.num_bytes = 0
 
 
 def tree_of(files: FileSet, path: str) -> tuple[Text, ast.Module]:
     """Raises SourceError (Unparsable, NotText) for a file that is no Python."""
-    kept = files.notes.setdefault(_NOTE, {})
-    assert isinstance(kept, dict)
-    found: tuple[Text, ast.Module] | None = kept.get(path)
+    kept = files.notes.setdefault(_NOTE, _Kept())
+    assert isinstance(kept, _Kept)
+    found = kept.trees.get(path)
     if found is None:
-        found = kept[path] = light_tree(files, path)
+        found = light_tree(files, path)
+        kept.num_bytes += len(found[0].raw)
+        if kept.num_bytes <= KEEP_BYTES:
+            kept.trees[path] = found
     return found
