@@ -8,7 +8,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from codemods.verify.frames import Bind, Claims, Glue, If, Item
+from codemods.verify.frames import Bind, Body, Claims, Glue, If, Item
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.Return)
 _LONELY = (ast.Return, ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Raise, ast.Expr, ast.Assert)
@@ -68,6 +68,9 @@ def _likeness(o: Item, a: Counter[str], n: Item, b: Counter[str]) -> float:
     """0 to 1; 0 when the two can't go together."""
     if isinstance(o, Bind) or isinstance(n, Bind):
         return 0.0
+    if isinstance(o, Body) or isinstance(n, Body):
+        is_one = isinstance(o, Body) and isinstance(n, Body) and o.definition == n.definition
+        return 1.5 if is_one else 0.0
     if any(isinstance(item, Glue) and item.source is not None for item in (o, n)):
         return 0.0
     x, y = type(o.node), type(n.node)

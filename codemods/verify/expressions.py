@@ -168,18 +168,15 @@ class Expressions(Values):
     def _met(self, value: Value, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
         """One side reads again what the other has captured before: when, and was it always going to be read?"""
         self._note(o, fo, n, fn)
-        path, at = tuple(self._path), value
-        while at and at[0] == "attr":
-            for each in self._captures.get(at, ()):
-                other = n if each.frame.side == NEW else o
-                if isinstance(other, ast.Attribute) and at == value and ast.dump(o) == ast.dump(n):
-                    continue  # both read it here
+        for node, frame in ((n, fn), (o, fo)):
+            for each in self._captures.get(self._place(node, frame), ()):
+                if not _is_part(each.value, value):
+                    continue
                 if self._waited != each.waited:
                     self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
                 elif self._reached != each.reached:
-                    self._duty("stable", each.frame, each.node, *dict.fromkeys(self._handed[each.reached :]))
-                each.is_met |= path == each.path
-            at = at[1]  # type: ignore[assignment]
+                    self._duty("stable", each.frame, each.node)
+                each.is_met |= tuple(self._path) == each.path
 
     def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
         if isinstance(o, ast.Name) and isinstance(n, ast.Name) and fo.home(o.id) is None and fn.home(n.id) is None:
@@ -322,3 +319,13 @@ class Expressions(Values):
 
 def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
     return any(isinstance(inner, kinds) for inner in ast.walk(node))
+
+
+def _is_part(part: Value, value: Value) -> bool:
+    """Whether a value is another one, or an attribute of it, and so on."""
+    at: object = value
+    while isinstance(at, tuple) and at:
+        if at == part:
+            return True
+        at = at[1] if at[0] == "attr" else None
+    return False

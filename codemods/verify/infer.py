@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from codemods.verify.canon import signature
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims
-from codemods.verify.names import Definition, Names
+from codemods.verify.names import Definition, Names, statements
 
 _ALIKE = 0.55
 _ALIKE_RENAMED = 0.75
@@ -123,7 +123,7 @@ def _ambiguous(old: Names, befores: list[str], new: Names, afters: list[str]) ->
     found: dict[str, set[str]] = {}
     for names, paths in ((old, befores), (new, afters)):
         for path in paths:
-            for node in ast.walk(names.tree(path)):
+            for node in statements(names.tree(path).body):
                 if isinstance(node, ast.ImportFrom):
                     module = names.modules.absolute(path, node.level, node.module)
                     for alias in node.names:

@@ -94,10 +94,7 @@ class Kernel(Expressions):
 
     def run(self, old: list[Item], new: list[Item]) -> None:
         """Compares two blocks from the present state on."""
-        entered = {each.definition for each in old if isinstance(each, Body)}
-        entered &= {each.definition for each in new if isinstance(each, Body)}
-        self.matched |= entered
-        for o, n in align(_opened(old, entered), _opened(new, entered), self.claims):
+        for o, n in align(old, new, self.claims):
             self._kind = ""
             if o is None or n is None:
                 self._only(o or n)  # type: ignore[arg-type]
@@ -114,6 +111,9 @@ class Kernel(Expressions):
         a, b, fo, fn = o.node, n.node, o.frame, n.frame
         if isinstance(o, If) and isinstance(n, If):
             self._if(o, n)
+        elif isinstance(o, Body) and isinstance(n, Body) and o.definition == n.definition:
+            self.matched.add(n.definition)
+            self.run(o.inside, n.inside)
         elif isinstance(a, (ast.Assign, ast.AnnAssign, ast.Return)) and type(a) is not type(b):
             self._assign(o, n)
         elif type(a) is not type(b) or type(o) is not type(n):
@@ -220,7 +220,7 @@ class Kernel(Expressions):
             if held is None:
                 held = ("lazy", next(self._fresh))
                 self._lazies[held] = Lazy(value, item.value_frame, tuple(self._path), self._effects)
-        self._capture(value, item.value_frame)
+        self._capture(value, item.value_frame, [self._place(each, frame) for each in stored])
         good = True
         for target in targets:
             good &= self._alone(target, frame, held)
@@ -252,13 +252,18 @@ class Kernel(Expressions):
         self._store(target, frame, value)
         return True
 
-    def _capture(self, value: ast.expr, frame: Frame) -> None:
+    def _capture(self, value: ast.expr, frame: Frame, targets: Iterable[Place]) -> None:
+        """One side reads attributes into places of its own; what it copies from such places goes with it."""
+        found: list[Capture] = []
         for node in ast.walk(value):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Name) and (home := frame.home(node.id)) is not None:
+                found += self._captures.get(("l", home.number, node.id), ())
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 held = self.value(node, frame)
                 if held is not None and held[0] == "attr":
-                    capture = Capture(frame, node, tuple(self._path), self._reached, self._waited)
-                    self._captures.setdefault(held, []).append(capture)
+                    found.append(Capture(frame, node, held, tuple(self._path), self._reached, self._waited))
+        for place in targets:
+            self._captures[place] = found
 
     def _unmatched(self, item: Item) -> None:
         self._residue(item.node, item.frame, "no counterpart")
@@ -514,17 +519,6 @@ def _parts(classes: dict[tuple[int, Place], int]) -> set[frozenset[tuple[int, Pl
     for place, number in classes.items():
         found.setdefault(number, set()).add(place)
     return {frozenset(part) for part in found.values()}
-
-
-def _opened(items: list[Item], entered: set[Definition]) -> list[Item]:
-    """The block with the bodies of these functions in place of their calls."""
-    found: list[Item] = []
-    for item in items:
-        if isinstance(item, Body) and item.definition in entered:
-            found += _opened(item.inside, entered)
-        else:
-            found.append(item)
-    return found
 
 
 def _is_newer(value: object, since: int) -> bool:

@@ -47,6 +47,8 @@ class Levels:
         self._imports = ImportLines(change, claims, self.names, self.kernel)
         self._values = ValueLines(change, claims, self.names, self.kernel)
         self._dead = DeadCode(change, claims, self.names, self.kernel)
+        self._texts: dict[tuple[int, str], list[bytes]] = {}
+        self._pattern: tuple[frozenset[str], re.Pattern[bytes]] | None = None
         self._opened = self._changed_callees()
 
     def run(self) -> None:
@@ -96,7 +98,7 @@ class Levels:
             was = before.get(name)
             titles = [_qualname(frame, node) for frame in (fo, fn)]
             known = self.names[OLD].has((fo.path, titles[0])) and self.names[NEW].has((fn.path, titles[1]))
-            if was is not None and known and ast.dump(was) == ast.dump(node):
+            if was is not None and known and self._is_same(was, fo.path, node, fn.path):
                 self._lines(was, fo, node, fn, "order")
 
     def _may_turn(self, frame: Frame) -> bool:
@@ -148,7 +150,7 @@ class Levels:
         fo, fn = level_frame(OLD, before[0], before[1]), level_frame(NEW, after[0], after[1])
         kind = "move" if before != after else "format"
         self._head(was, fo, node, fn, kind)
-        if before == after and ast.dump(was) == ast.dump(node) and not self._is_touched(node, after[0]):
+        if before == after and self._is_same(was, before[0], node, after[0]) and not self._is_touched(node, after[0]):
             return
         self._values.fields(was, fo, node, fn)
         self._body(was.body, fo, node.body, fn)
@@ -166,7 +168,7 @@ class Levels:
         self._blame(mark, fn.path, node.lineno)
 
     def _function(self, before: Definition, was: Function, after: Definition, node: Function) -> None:
-        is_same = before == after and ast.dump(was) == ast.dump(node)
+        is_same = before == after and self._is_same(was, before[0], node, after[0])
         if is_same and not self._is_touched(node, after[0]):
             return
         if self.kernel.canon[NEW].is_opened(after):
@@ -255,16 +257,34 @@ class Levels:
             found |= set(self.claims.loose[side])
         return frozenset(found)
 
-    def _is_touched(self, node: ast.AST, path: str) -> bool:
-        del path
+    def _is_touched(self, node: ast.stmt, path: str) -> bool:
+        """Whether a name in it means something else than before, or a call in it has to be looked at."""
         words = self._shifted | self._opened
-        if not words:
+        if words and (self._pattern is None or self._pattern[0] != words):
+            text = b"|".join(re.escape(each.encode()) for each in sorted(words))
+            self._pattern = (words, re.compile(rb"(?<!\w)(?:" + text + rb")(?!\w)"))
+        if not words or self._pattern is None or not self._pattern[1].search(self._text(NEW, path, node)):
             return False
         return any(
             (isinstance(each, ast.Name) and each.id in words)
             or (isinstance(each, ast.Attribute) and each.attr in self._opened)
             for each in ast.walk(node)
         )
+
+    def _is_same(self, was: ast.stmt, before: str, node: ast.stmt, after: str) -> bool:
+        """Whether two statements are the same but for layout."""
+        if was.col_offset == node.col_offset and self._text(OLD, before, was) == self._text(NEW, after, node):
+            return True
+        return ast.dump(was) == ast.dump(node)
+
+    def _text(self, side: int, path: str, node: ast.stmt) -> bytes:
+        key = (side, path)
+        if key not in self._texts:
+            raw = self.names[side].files.read(path)
+            self._texts[key] = raw.split(b"\n") if b"\r" not in raw and b"\f" not in raw else []
+        first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+        lines = self._texts[key]
+        return b"\n".join(lines[first - 1 : node.end_lineno]) if lines else ast.dump(node).encode()
 
     def _given(self, before: Definition, after: Definition) -> dict[str, ast.expr]:
         """What the parameters of a function stand for in the old one, where no call was compared: what a call gives

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
@@ -77,7 +77,7 @@ class Names:
             table: dict[str, list[ast.AST]] = {}
             for name, node in bindings(self.tree(path).body):
                 table.setdefault(name, []).append(node)
-            for node in ast.walk(self.tree(path)):
+            for node in statements(self.tree(path).body) if b"global" in self.files.read(path) else ():
                 if isinstance(node, ast.Global):
                     for name in node.names:  # somebody else writes it too
                         table.setdefault(name, []).append(node)
@@ -213,6 +213,18 @@ def _level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _level(getattr(node, part, []))
             for inner in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
                 yield from _level(inner.body)
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement of a block, at any depth."""
+    todo = list(body)
+    while todo:
+        node = todo.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody"):
+            todo += getattr(node, part, ())
+        for inner in [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
+            todo += inner.body
 
 
 def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:

@@ -35,6 +35,7 @@ class Capture:
 
     frame: Frame
     node: ast.Attribute
+    value: Value
     path: tuple[int, ...]
     reached: int
     waited: int
@@ -72,7 +73,7 @@ class Values:
         self._reached = 0  # effects that may have written to an object that was handed to them
         self._handed: list[str] = []  # who they were: the path and the text of what was called
         self._trails: list[list[tuple[int, Place, Value]]] = []
-        self._captures: dict[Value, list[Capture]] = {}
+        self._captures: dict[Place, list[Capture]] = {}
         self._lazies: dict[Value, Lazy] = {}
         self._kind = ""
         self._returns: list[State] = []
@@ -164,6 +165,13 @@ class Values:
                 self._spread(part, frame, self._part(value, number))
         else:
             self._store(node, frame, value)
+
+    def _place(self, node: ast.expr, frame: Frame) -> Place:
+        """The local a name is; for an attribute, what its object is called."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        home = frame.home(node.id) if isinstance(node, ast.Name) else None
+        return ("l", home.number, node.id) if home is not None and isinstance(node, ast.Name) else ("none",)
 
     def _store(self, node: ast.expr, frame: Frame, value: Value) -> None:
         if isinstance(node, ast.Name):
