@@ -157,7 +157,7 @@ class Canon:
                 goes_second = is_taken and _ends(node.body)
                 first = self._items([*node.body, *(rest if is_taken and not goes_second else ())], frame, is_value)
                 second = self._items([*node.orelse, *(rest if goes_second else ())], frame, is_value)
-                out.append(If(node, frame, blocks=(first, second)))
+                out += self._decided(node, frame, first, second) or [If(node, frame, blocks=(first, second))]
                 if is_taken:
                     return out
             else:
@@ -265,6 +265,25 @@ class Canon:
             return self._group(node, frame, inner, out)
         glue = Glue(node, frame, source=inner.frame, targets=targets, value=ast.Name(RESULT, ast.Load()))
         return self._group(node, frame, inner, [*out, glue])
+
+    def _decided(self, node: ast.If, frame: Frame, first: list[Item], second: list[Item]) -> list[Item] | None:
+        """A condition that is a call of a function of this side alone: the two blocks go where the answers are given."""
+        call, swapped = node.test, False
+        while isinstance(call, ast.UnaryOp) and isinstance(call.op, ast.Not):
+            call, swapped = call.operand, not swapped
+        inner = self.entered(call, frame) if isinstance(call, ast.Call) else None
+        if inner is None or inner.result is not None:
+            return None
+        definition = inner.frame.chain[-1]
+        body = _without_docstring(definition_of(inner.frame).body)
+        if self.other.has(self._partner.get(definition, definition)) or not _returns_last(body, is_last=True):
+            return None
+        made = self._items(body, inner.frame, True)
+        if not _answered(made, second if swapped else first, first if swapped else second):
+            return None
+        target = ast.Name(RESULT, ast.Store())
+        head = Bind(node, inner.frame, where=frame, targets=(target,), value=ast.Constant(None))
+        return [*inner.binds, head, *made]
 
     def _group(self, node: ast.stmt, frame: Frame, inner: Inner, items: list[Item]) -> list[Item]:
         """A body that is only looked into where the other side has the body of its partner, or that has no partner."""
@@ -496,6 +515,21 @@ def _returns_last(body: Sequence[ast.stmt], *, is_last: bool) -> bool:
                 return False
         elif _has_return([node]):
             return False
+    return True
+
+
+def _answered(items: list[Item], yes: list[Item], no: list[Item]) -> bool:
+    """Puts blocks in place of the constants that a body gives; False where it gives something else."""
+    last = items[-1] if items else None
+    if isinstance(last, If):
+        return all(_answered(block, yes, no) for block in last.blocks)
+    if isinstance(last, Glue) and last.source is None:
+        if not isinstance(last.value, ast.Constant):
+            return False
+        items.pop()
+        items += yes if last.value.value else no
+    else:
+        items += no
     return True
 
 

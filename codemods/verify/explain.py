@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.schema.verdict import Explained, Mark, Problem
+from codemods.source.index import expect
 from codemods.verify.change import TreeChange
 from codemods.verify.duties import Duties
 from codemods.verify.frames import Claims, Line
 from codemods.verify.infer import infer
+from codemods.verify.level_dead import DeadCode
 from codemods.verify.levels import Levels
 from codemods.verify.line_diff import changed_lines, split_lines
 from codemods.verify.names import Names, Unreadable
+from codemods.verify.readers import gone_of, words_of
 from codemods.verify.surroundings import Surroundings
 
 
@@ -32,16 +35,27 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
         names.focus(claims.changed, words)
     levels = Levels(change, claims, old, new)
     levels.run()
+    dead = DeadCode(change, claims, (old, new), levels.kernel)
+    around = Surroundings(change, claims, old, new)
+    _search(change, levels, dead.words() | around.words())
+    dead.run()
     duties = Duties(change, claims, old, new)
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
-    around = Surroundings(change, claims, old, new).problems()
-    explained = Explained(problems=[*levels.problems, *problems, *around], claims=sorted(_spelled(claims)))
+    explained = Explained(problems=[*levels.problems, *problems, *around.problems()], claims=sorted(_spelled(claims)))
     changed = _changed_lines(change)
     for line in lines:
         _put(explained, line)
         if line.reason and not changed.get((line.side, line.path), set()) & set(range(line.first, line.last + 1)):
             explained.problems.append(_stray(line))
     return explained
+
+
+def _search(change: TreeChange, levels: Levels, words: set[str]) -> None:
+    """Looks for every word that is sure to be asked for, here and for the readers left behind, in one search."""
+    asked = {part for duty in levels.kernel.duties for text in duty.what for part in text.split(".")[-1:]}
+    words |= {word for word in asked if word.isidentifier()} | set(words_of(gone_of(change)))
+    if words:
+        expect(change.new, sorted(words))
 
 
 def _changed_lines(change: TreeChange) -> dict[tuple[int, str], set[int]]:

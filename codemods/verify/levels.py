@@ -14,7 +14,6 @@ from codemods.verify.canon import record_fields
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
-from codemods.verify.level_dead import DeadCode
 from codemods.verify.level_imports import ImportLines
 from codemods.verify.level_loading import is_for_types
 from codemods.verify.level_values import ValueLines, same_apart
@@ -46,7 +45,6 @@ class Levels:
         self._later: list[tuple[Definition, Function, Definition, Function]] = []
         self._imports = ImportLines(change, claims, self.names, self.kernel)
         self._values = ValueLines(change, claims, self.names, self.kernel)
-        self._dead = DeadCode(change, claims, self.names, self.kernel)
         self._texts: dict[tuple[int, str], list[bytes]] = {}
         self._pattern: tuple[frozenset[str], re.Pattern[bytes]] | None = None
         self._opened = self._changed_callees()
@@ -66,7 +64,6 @@ class Levels:
                 self.kernel.function(older, after, self._given(older, after), "move")
             if older == after:
                 self._defaults(was, level_frame(OLD, older[0]), node, level_frame(NEW, after[0]))
-        self._dead.run()
         self.problems += self._imports.problems
 
     # ---- a module

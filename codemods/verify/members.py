@@ -1,4 +1,6 @@
-"""Members of the classes of one tree: who defines a method, which attributes every instance has, who writes them."""
+"""Members of the classes of one tree: where a class is, what it derives from, what its body and __init__ give it.
+
+By text, class by class, following imports by name; a base from outside the tree defines nothing of ours."""
 
 from __future__ import annotations
 
@@ -6,66 +8,90 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.source.index import mentioning
-from codemods.verify.names import Names, Unreadable, parameters
+from codemods.verify.class_text import ClassText, class_in
+from codemods.verify.names import Names, parameters
+from codemods.verify.readers_family import is_test_path
+from codemods.verify.tree_lines import TreeLines
 
 Owner = tuple[str, str]  # path, qualname of a class
-_PROPERTIES = ("property", "cached_property")
+_MAX_HOPS = 6
+_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([\w.]+)[ \t]+as[ \t]+(\w+)", re.MULTILINE)
 
 
 class Members:
-    """Asked class by class; parses only files that mention what is asked for."""
+    """Facts about the classes of one side, found when they are asked for and kept."""
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
-        self._definers: dict[str, list[Owner]] = {}
-        self._families: dict[Owner, list[Owner]] = {}
+    def __init__(self, side: int, names: Names, lines: TreeLines) -> None:
+        self.side, self.names, self.lines = side, names, lines
+        self._classes: dict[Owner, ClassText | None] = {}
+        self._found: dict[tuple[str, str], tuple[str, str] | None] = {}
 
-    def definers(self, name: str) -> list[Owner]:
-        """The classes that define a function or a class-level value of this name."""
-        if name not in self._definers:
-            found = []
-            for path in mentioning(self.names.files, name, suffixes=(".py",)):
-                raw = self.names.files.read(path)
-                if re.search(rb"^[ \t]+(async )?(def |class )?" + name.encode() + rb"\b\s*[(:=]", raw, re.MULTILINE):
-                    found += [owner for owner in self._owners(path) if self._has(owner, name)]
-            self._definers[name] = found
-        return self._definers[name]
+    # ---- where classes and functions are
 
-    def _owners(self, path: str) -> Iterator[Owner]:
-        try:
-            definitions = self.names.definitions(path)
-        except Unreadable:
-            return
-        yield from ((path, qualname) for qualname, node in definitions.items() if isinstance(node, ast.ClassDef))
+    def klass(self, owner: Owner) -> ClassText | None:
+        """The class of this place."""
+        path, name = owner[0], owner[1].rpartition(".")[2]
+        if (path, name) not in self._classes:
+            self._classes[path, name] = class_in(path, self.lines.raw(self.side, path), name)
+        return self._classes[path, name]
 
-    def _has(self, owner: Owner, name: str) -> bool:
-        node = self._node(owner)
-        return node is not None and any(each == name for each, _ in _own(node))
+    def found(self, path: str, dotted: str, hops: int = _MAX_HOPS) -> tuple[str, str] | None:
+        """Path and simple name of what a dotted name of a file means, when the tree defines it."""
+        key = (path, dotted)
+        if key not in self._found:
+            self._found[key] = None  # a circle of imports finds nothing
+            self._found[key] = self._find(path, dotted, hops)
+        return self._found[key]
 
-    def _node(self, owner: Owner) -> ast.ClassDef | None:
-        try:
-            node = self.names.definitions(owner[0]).get(owner[1])
-        except (Unreadable, KeyError):
+    def _find(self, path: str, dotted: str, hops: int) -> tuple[str, str] | None:
+        raw = self.lines.raw(self.side, path)
+        head, _, rest = dotted.partition(".")
+        if not rest and re.search(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+%b\b" % head.encode(), raw, re.MULTILINE):
+            return (path, head)
+        if hops <= 0:
             return None
-        return node if isinstance(node, ast.ClassDef) else None
+        for module, name in self._imports(path, raw, head):
+            inner = self.names.modules.path_of(f"{module}.{name}" if name else module, near=path)
+            if rest and inner is not None:
+                return self.found(inner, rest, hops - 1)
+            outer = self.names.modules.path_of(module, near=path)
+            if not rest and outer is not None and outer.endswith(".py"):
+                return self.found(outer, name, hops - 1)
+        return None
 
-    def bases(self, owner: Owner) -> list[Owner]:
+    def _imports(self, path: str, raw: bytes, name: str) -> Iterator[tuple[str, str]]:
+        """The modules, and the names in them, that imports of a file bind to a name."""
+        if re.search(rb"\b%b\b" % name.encode(), raw) is None:
+            return
+        for match in _FROM.finditer(raw):
+            if name.encode() not in match[2]:
+                continue
+            for part in re.sub(rb"#[^\n]*", b"", match[2]).strip(b"() \t\r\n").split(b","):
+                words = part.decode("utf-8", "replace").split()
+                if words and words[-1] == name:
+                    dots = len(match[1]) - len(match[1].lstrip(b"."))
+                    module = match[1].lstrip(b".").decode("utf-8", "replace")
+                    yield self.names.modules.absolute(path, dots, module or None), words[0]
+        for match in _IMPORT.finditer(raw):
+            if match[2] == name.encode():
+                yield match[1].decode("utf-8", "replace"), ""
+
+    def class_of(self, path: str, dotted: str) -> ClassText | None:
+        """The class a dotted name means in a file."""
+        found = self.found(path, dotted) if re.fullmatch(r"[\w.]+", dotted) else None
+        return self.klass(found) if found is not None else None
+
+    # ---- families
+
+    def bases(self, klass: ClassText) -> list[ClassText]:
         """The bases that are classes of the tree."""
-        node = self._node(owner)
-        found = []
-        for base in node.bases if node is not None else ():
-            if isinstance(base, ast.Subscript):
-                base = base.value
-            dotted = ast.unparse(base).split(".") if isinstance(base, (ast.Name, ast.Attribute)) else []
-            ref = self.names.followed(owner[0], dotted) if dotted else None
-            if ref is not None and ref[0] == "top" and self._node((ref[1], ref[2])) is not None:
-                found.append((ref[1], ref[2]))
-        return found
+        found = [self.class_of(klass.path, base) for base in klass.bases]
+        return [each for each in found if each is not None and each is not klass]
 
-    def line(self, owner: Owner) -> list[Owner]:
+    def line(self, klass: ClassText) -> list[ClassText]:
         """The class and everything it inherits from."""
-        found, todo = [], [owner]
+        found, todo = [], [klass]
         while todo:
             at = todo.pop(0)
             if at not in found:
@@ -73,134 +99,143 @@ class Members:
                 todo += self.bases(at)
         return found
 
-    def rival(self, path: str, owner: str, name: str) -> str:
+    def heirs(self, klass: ClassText) -> list[ClassText]:
+        """The classes below, by the names in class headers; those of tests left out."""
+        found: dict[Owner, ClassText] = {}
+        level = {klass.name}
+        while level:
+            below: set[str] = set()
+            for name, places in self.lines.headers.items():
+                for hit, bases in places:
+                    if level.isdisjoint(bases) or hit.side != self._side_of(hit.path) or is_test_path(hit.path):
+                        continue
+                    each = self.klass((hit.path, name))
+                    if each is not None and (hit.path, name) not in found and name != klass.name:
+                        found[hit.path, name] = each
+                        below.add(name)
+            level = below
+        return list(found.values())
+
+    def _side_of(self, path: str) -> int:
+        return self.side if path in self.lines.changed else 1
+
+    def relatives(self, klass: ClassText) -> frozenset[str]:
+        """The simple names of every class whose `self` may be an instance of the class."""
+        return frozenset(each.name for each in [*self.line(klass), *self.heirs(klass)])
+
+    # ---- what a class has
+
+    def rival(self, klass: ClassText, name: str) -> str:
         """Who else of the family of a class defines or sets `name`; "" when nobody does."""
-        me = (path, owner)
-        if self._node(me) is None:
-            return ""
-        mine = self.line(me)
-        for other in self.definers(name):
-            if other != me and (other in mine or me in self.line(other)):
-                return f"{other[1]} in {other[0]} defines it"
-        for each in mine:
-            node = self._node(each)
-            if node is not None and name in _set_on_self(node):
-                return f"{each[1]} sets an attribute of that name"
+        for each in [*self.line(klass), *self.heirs(klass)]:
+            if each is not klass and each.kinds(name):
+                return f"{each.name} in {each.path} defines it"
+            if re.search(rb"\bself\.%b[ \t]*(?::[^=\n]+)?=(?!=)" % re.escape(name.encode()), each.block):
+                return f"{each.name} sets an attribute of that name"
         return ""
 
-    def is_computed(self, path: str, owner: str, name: str) -> bool:
+    def definers(self, name: str) -> list[Owner]:
+        """The classes, those of tests left out, whose body defines a name."""
+        found = []
+        for hit in self.lines.defines(name):
+            if hit.side == self._side_of(hit.path) and not is_test_path(hit.path):
+                around = self.lines.class_around(hit)
+                klass = self.klass((hit.path, around)) if around else None
+                if klass is not None and klass.kinds(name):
+                    found.append((hit.path, around))
+        return list(dict.fromkeys(found))
+
+    def is_computed(self, klass: ClassText, name: str) -> bool:
         """Whether reading the attribute runs code: a property, or __getattr__ and the like."""
-        for each in self.line((path, owner)):
-            node = self._node(each)
-            for key, member in _own(node) if node is not None else ():
-                if key in ("__getattr__", "__getattribute__"):
-                    return True
-                if key == name and isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    words = [ast.unparse(one).rpartition(".")[2] for one in member.decorator_list]
-                    return any(word not in ("staticmethod", "classmethod") for word in words)
-        return False
+        line = self.line(klass)
+        return any(each.is_asking for each in line) or any("computed" in each.kinds(name) for each in line)
 
-    def is_always_set(self, path: str, owner: str, name: str) -> bool:
-        """Whether every instance has the attribute once it is made: the class has it, or __init__ sets it in any case."""
-        for each in self.line((path, owner)):
-            node = self._node(each)
-            if node is None:
-                continue
-            for key, member in _own(node):
-                if key == name and not (
-                    isinstance(member, ast.AnnAssign) and member.value is None and not _is_data(node)
-                ):
-                    return True
-                if (
-                    key == "__init__"
-                    and isinstance(member, ast.FunctionDef)
-                    and name in _surely_set(member.body, member)
-                ):
-                    return True
-        return False
+    # ---- what things are
 
-    def is_written_later(self, path: str, owner: str, name: str) -> bool:
-        """Whether anybody but __init__ of the family writes the attribute."""
-        pattern = re.compile(rb"\b(\w+)\." + name.encode() + rb"\b\s*(?::[^=\n]+)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)")
-        for each in mentioning(self.names.files, name, suffixes=(".py",)):
-            raw = self.names.files.read(each)
-            if pattern.search(raw) is None and not (b"setattr" in raw and each == path):
-                continue
-            if self._writes(each, (path, owner), name):
-                return True
-        return False
+    def type_of(self, path: str, function: str, owner: str, dotted: str) -> ClassText | None:
+        """The class of what a dotted name holds in a function, when annotations or the only assignment say so."""
+        first, *rest = dotted.split(".")
+        if owner and first in ("self", "cls"):
+            klass = self.klass((path, owner))
+        else:
+            klass = self._type_of_name(path, function, first)
+        for part in rest:
+            klass = self.type_of_attribute(klass, part) if klass is not None else None
+        return klass
 
-    def _writes(self, path: str, owner: Owner, name: str) -> bool:
-        try:
-            tree = self.names.tree(path)
-        except Unreadable:
-            return True
-        family: dict[int, bool] = {}
-        for qualname, node in self.names.definitions(path).items():
-            if isinstance(node, ast.ClassDef):
-                related = owner in self.line((path, qualname)) or (path, qualname) in self.line(owner)
-                for inner in ast.walk(node):
-                    family[id(inner)] = related
-                for member in node.body:
-                    if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-                        for inner in ast.walk(member):
-                            family[id(inner)] = False
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, (ast.Store, ast.Del)):
-                on_self = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
-                if family.get(id(node), False) if on_self else not _is_foreign(node.value, owner[1]):
-                    return True
-        return False
+    def _type_of_name(self, path: str, function: str, name: str) -> ClassText | None:
+        node = self.names.definitions(path).get(function) if path in self.names.files else None
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        for each in parameters(node):
+            if each.arg == name:
+                return self._type(path, ast.unparse(each.annotation)) if each.annotation is not None else None
+        values = []
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name) and inner.target.id == name:
+                return self._type(path, ast.unparse(inner.annotation))
+            if isinstance(inner, ast.Assign):
+                values += [inner.value for target in inner.targets if isinstance(target, ast.Name) and target.id == name]
+        if len(values) != 1:
+            return None
+        return self._type_of_value(path, function, ast.unparse(values[0]))
 
+    def type_of_attribute(self, klass: ClassText, name: str) -> ClassText | None:
+        """The class of an attribute of an instance."""
+        found: dict[Owner, ClassText] = {}
+        pattern = re.compile(rb"\bself\.%b[ \t]*(?::[ \t]*([^=\n]+))?=(?!=)[ \t]*([^\n]*)" % re.escape(name.encode()))
+        for each in self.line(klass):
+            if each.annotation(name):
+                return self._type(each.path, each.annotation(name))
+            for match in pattern.finditer(each.block):
+                if match[1]:
+                    return self._type(each.path, match[1].decode("utf-8", "replace").strip())
+                value = match[2].decode("utf-8", "replace").strip()
+                if value == "None":
+                    continue
+                method = each.method_at(each.line + each.block.count(b"\n", 0, match.start()))
+                one = self._type_of_value(each.path, "", value) or self._type_of_parameter(each, method, value)
+                if one is None:
+                    return None
+                found[one.path, one.name] = one
+        return next(iter(found.values())) if len(found) == 1 else None
 
-def _is_foreign(node: ast.expr, owner: str) -> bool:
-    """Whether an object is called something that an instance of the class is hardly ever called."""
-    text = ast.unparse(node).rpartition(".")[2].lower().replace("_", "")
-    return bool(text) and text not in owner.lower() and owner.lower() not in text
+    def _type_of_parameter(self, klass: ClassText, method: str, name: str) -> ClassText | None:
+        node = klass.method(method) if re.fullmatch(r"\w+", name) else None
+        for each in parameters(node) if node is not None else ():
+            if each.arg == name and each.annotation is not None:
+                return self._type(klass.path, ast.unparse(each.annotation))
+        return None
 
+    def _type_of_value(self, path: str, function: str, text: str) -> ClassText | None:
+        """The class of the value of an expression: of a constructor call, or of a call whose result is annotated."""
+        called = re.match(r"([\w.]+)\(", text)
+        if called is None:
+            return None
+        for name, is_method in ((called[1], False), (called[1].rpartition(".")[0], True)):
+            klass = self.class_of(path, name) if name else None
+            if klass is not None and not is_method:
+                return klass
+            if klass is not None:
+                node = klass.method(called[1].rpartition(".")[2])
+                return self._type(klass.path, ast.unparse(node.returns)) if node is not None and node.returns else None
+        place = self.found(path, called[1])
+        if place is None:
+            return None
+        raw = self.lines.raw(self.side, place[0])
+        header = re.search(rb"^def[ \t]+%b\((?:[^()]|\([^()]*\))*\)[ \t]*->[ \t]*([^:\n]+):" % place[1].encode(), raw, re.MULTILINE)
+        return self._type(place[0], header[1].decode("utf-8", "replace")) if header is not None else None
 
-def _own(node: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
-    for each in node.body:
-        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield each.name, each
-        elif isinstance(each, (ast.Assign, ast.AnnAssign)):
-            for target in each.targets if isinstance(each, ast.Assign) else [each.target]:
-                if isinstance(target, ast.Name):
-                    yield target.id, each
-
-
-def _is_data(node: ast.ClassDef) -> bool:
-    words = " ".join(ast.unparse(each) for each in [*node.decorator_list, *node.bases])
-    return any(word in words for word in ("dataclass", "Struct", "NamedTuple", "BaseModel"))
-
-
-def _set_on_self(node: ast.ClassDef) -> set[str]:
-    return {
-        each.attr
-        for each in ast.walk(node)
-        if isinstance(each, ast.Attribute)
-        and isinstance(each.ctx, ast.Store)
-        and isinstance(each.value, ast.Name)
-        and each.value.id == "self"
-    }
+    def _type(self, path: str, text: str) -> ClassText | None:
+        return self.class_of(path, bare_type(text))
 
 
-def _surely_set(body: list[ast.stmt], function: ast.FunctionDef) -> set[str]:
-    """Attributes of the first parameter that a block sets whatever happens."""
-    me = parameters(function)[0].arg if parameters(function) else ""
-    found: set[str] = set()
-    for node in body:
-        if isinstance(node, ast.If):
-            found |= _surely_set(node.body, function) & _surely_set(node.orelse, function)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            found |= _surely_set(node.body, function)
-        elif isinstance(node, ast.Try):
-            found |= _surely_set(node.finalbody, function)
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and getattr(node, "value", None) is not None:
-            for each in ast.walk(node):
-                if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
-                    if isinstance(each.value, ast.Name) and each.value.id == me:
-                        found.add(each.attr)
-        elif isinstance(node, ast.Return):
-            break
-    return found
+def bare_type(text: str) -> str:
+    """The one class in an annotation: quotes, Optional and `| None` taken off."""
+    text = text.strip().strip("\"'").strip()
+    optional = re.fullmatch(r"(?:typing\.)?Optional\[(.*)\]", text)
+    if optional is not None:
+        text = optional[1].strip().strip("\"'")
+    parts = [part.strip() for part in text.split("|")]
+    kept = [part for part in parts if part != "None"]
+    return kept[0] if len(kept) == 1 else text
