@@ -7,11 +7,12 @@ an answer of its own, never a guess. Which objects matter is decided by the call
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -99,11 +100,12 @@ class ObjectStore:
         missing = [oid for oid in dict.fromkeys(oids) if oid not in self._trees]
         for start in range(0, len(missing), _ASK_AT_ONCE):
             asked = missing[start : start + _ASK_AT_ONCE]
-            self._talk().ask("".join(f"{oid}\n" for oid in asked).encode("ascii"))
-            for oid in asked:
-                raw = self._answer(oid, b"tree", MAX_META_BYTES)
-                assert raw is not None
-                self._keep_tree(oid, raw)
+            with self._conversation() as talk:
+                talk.ask("".join(f"{oid}\n" for oid in asked).encode("ascii"))
+                for oid in asked:
+                    raw = _answer(talk, oid, b"tree", MAX_META_BYTES)
+                    assert raw is not None
+                    self._keep_tree(oid, raw)
 
     def blob(self, oid: str) -> bytes | None:
         """Its bytes; None when there are more than MAX_BLOB_BYTES."""
@@ -131,36 +133,22 @@ class ObjectStore:
     def _object(self, oid: str, kind: bytes, limit: int) -> bytes | None:
         if _HEX.match(oid) is None:
             raise BadObject(f"{oid!r} is not a full object id", fix="give the whole hash")
-        self._talk().ask(f"{oid}\n".encode("ascii"))
-        return self._answer(oid, kind, limit)
+        with self._conversation() as talk:
+            talk.ask(f"{oid}\n".encode("ascii"))
+            return _answer(talk, oid, kind, limit)
 
-    def _answer(self, oid: str, kind: bytes, limit: int) -> bytes | None:
-        """The next answer, checked. None for a blob above the limit."""
-        talk = self._talk()
-        head = talk.line().split(b" ")
-        if len(head) != 3 or not head[2].isdigit():
-            raise BadObject(
-                f"the repository lacks the object {oid}",
-                fix="run `git fsck`; in a shallow or partial clone, fetch what is missing (`git fetch --unshallow`)",
-            )
-        num_bytes = int(head[2])
-        if num_bytes > limit:
-            talk.skip(num_bytes + 1)
-            if kind == b"blob":
-                return None
-            raise BadObject(f"the object {oid} has {num_bytes:,} bytes, which no real tree or commit has", fix=_FSCK)
-        raw = talk.exactly(num_bytes + 1)[:-1]
-        if head[1] != kind:
-            raise BadObject(f"the object {oid} is a {head[1].decode()}, not a {kind.decode()}", fix=_FSCK)
-        if _hash(head[1], raw, len(oid)) != oid:
-            raise BadObject(f"the bytes stored for the object {oid} have another hash", fix=_FSCK)
-        return raw
-
-    def _talk(self) -> Conversation:
+    @contextlib.contextmanager
+    def _conversation(self) -> Iterator[Conversation]:
+        """With the process, which is ended when anything comes between a question and its answer (time is up, the user
+        interrupts): the next question would get the answer to this one."""
         if self._process is None:
             argv = (f"--git-dir={self.git_dir}", "cat-file", "--batch")
             self._process = Conversation(*argv, cwd=self.git_dir, extra=HARDENED)
-        return self._process
+        try:
+            yield self._process
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Ends the git process; the next question starts another."""
@@ -176,6 +164,28 @@ class ObjectStore:
 
 
 _FSCK = "run `git fsck`, and mend the repository or clone it anew"
+
+
+def _answer(talk: Conversation, oid: str, kind: bytes, limit: int) -> bytes | None:
+    """The next answer, checked. None for a blob above the limit."""
+    head = talk.line().split(b" ")
+    if len(head) != 3 or not head[2].isdigit():
+        raise BadObject(
+            f"the repository lacks the object {oid}",
+            fix="run `git fsck`; in a shallow or partial clone, fetch what is missing (`git fetch --unshallow`)",
+        )
+    num_bytes = int(head[2])
+    if num_bytes > limit:
+        talk.skip(num_bytes + 1)
+        if kind == b"blob":
+            return None
+        raise BadObject(f"the object {oid} has {num_bytes:,} bytes, which no real tree or commit has", fix=_FSCK)
+    raw = talk.exactly(num_bytes + 1)[:-1]
+    if head[1] != kind:
+        raise BadObject(f"the object {oid} is a {head[1].decode()}, not a {kind.decode()}", fix=_FSCK)
+    if _hash(head[1], raw, len(oid)) != oid:
+        raise BadObject(f"the bytes stored for the object {oid} have another hash", fix=_FSCK)
+    return raw
 
 
 def _hash(kind: bytes, raw: bytes, length: int) -> str:

@@ -4,6 +4,7 @@ grow with the number of items. What the work is, and what its results mean, is t
 from __future__ import annotations
 
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, TypeVar
@@ -41,7 +42,7 @@ def in_order(
     from multiprocessing import get_context
 
     # Not by fork: the command has a thread that shows progress, and a fork of threads may hang.
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=start, initargs=(given,))
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(start, given))
     waiting: deque[Future[_Result]] = deque()
     try:
         for item in items:
@@ -57,3 +58,9 @@ def in_order(
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(start: Callable[[_Given], None], given: _Given) -> None:
+    # A terminal interrupts all processes at once. One of these has nothing to say then, and nobody to say it to.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    start(given)

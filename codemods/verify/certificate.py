@@ -126,10 +126,17 @@ def _against(parent: str, tree: str, ledger: Ledger) -> Against:
 def _shown(text: str) -> str:
     """Bytes of a name that are not UTF-8, and control characters, escaped: JSON has no place for the former, and a
     terminal obeys the latter."""
-    plain = os.fsencode(text).decode("utf-8", "backslashreplace") if not text.isascii() else text
+    plain = text if text.isascii() else _bytes(text).decode("utf-8", "backslashreplace")
     if plain.isprintable():
         return plain
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in plain)
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return os.fsencode(text)
+    except UnicodeEncodeError:  # half of a pair, from a string of the code
+        return text.encode("utf-8", "backslashreplace")
 
 
 def directory_digest(tree: PlainTree) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from codemods.repo import commit_files, store, tree_diff
 from codemods.repo.commit_files import CommitFiles
+from codemods.repo.git import Conversation
 from codemods.repo.store import BadObject, ObjectStore, empty_tree
 from codemods.repo.tree_diff import TooMuch, differences, entry_at
 from codemods.schema.errors import SourceError
@@ -203,6 +204,39 @@ def test_huge_blobs_are_not_read_and_the_next_answer_is_right(tmp_path: Path, mo
         with pytest.raises(SourceError, match="bytes"):
             files.read("a.py")
         assert files.read("b.py") == b"1\n"
+
+
+def test_after_an_interruption_the_next_answer_is_to_the_next_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_repository(tmp_path, {"a.py": b"1\n", "b.py": b"2\n"})
+    with ObjectStore(git_dir(root)) as objects:
+        files = CommitFiles(objects, tree_of(root, "HEAD"))
+        files.paths()
+        with monkeypatch.context() as patch:
+            patch.setattr(Conversation, "line", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                files.read("a.py")
+        assert files.read("b.py") == b"2\n"
+        assert files.read("a.py") == b"1\n"
+
+
+def interrupt(*_: object) -> bytes:
+    raise KeyboardInterrupt
+
+
+def test_a_repository_of_the_other_hash(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-q", "--object-format=sha256")
+    write_files(tmp_path, {"a.py": b"1\n", "b/c.py": b"2\n"})
+    commit = commit_all(tmp_path)
+    with ObjectStore(git_dir(tmp_path)) as objects:
+        found = objects.commit(commit)
+        assert len(found.tree) == 64
+        changed = differences(objects, empty_tree(commit), found.tree)
+        assert [(one.path, objects.blob(one.new.oid)) for one in changed if one.new] == [
+            ("a.py", b"1\n"),
+            ("b/c.py", b"2\n"),
+        ]
 
 
 def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
