@@ -589,3 +589,14 @@ def _takes_self(node: Function, owner: str) -> bool:
         and "classmethod" not in words
         and bool(node.args.posonlyargs or node.args.args)
     )
+
+
+def turned_round(item: If) -> If:
+    """The same under the opposite condition, where the condition is that of one statement; else the item itself."""
+    assert isinstance(item.node, ast.If)
+    for negated in (False, True):
+        known = literals(item.node.test, item.frame, negated)
+        if [(each.node, each.is_negated) for each in known] == [(each.node, each.is_negated) for each in item.test]:
+            first, second = item.blocks
+            return replace(item, blocks=(second, first), test=tuple(literals(item.node.test, item.frame, not negated)))
+    return item

@@ -14,7 +14,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from codemods.verify.align import align
-from codemods.verify.canon import definition_of
+from codemods.verify.canon import definition_of, turned_round
 from codemods.verify.expressions import Expressions, has
 from codemods.verify.frames import Body, Frame, Glue, If, Item, Literal
 from codemods.verify.names import Definition, bindings
@@ -316,6 +316,9 @@ class Kernel(Expressions):
 
     def _if(self, o: If, n: If) -> None:
         depth = len(self._path)
+        if _signs(o) != _signs(n):
+            turned = turned_round(n)
+            n = turned if _signs(o) == _signs(turned) else n
         if len(o.test) != len(n.test):
             self._differ(o.node, o.frame, n.node, n.frame, header=True)
         for x, y in zip(o.test, n.test, strict=False):
@@ -526,3 +529,8 @@ def _is_newer(value: object, since: int) -> bool:
     if isinstance(value, tuple):
         return any(_is_newer(part, since) for part in value)
     return isinstance(value, int) and value > since
+
+
+def _signs(item: If) -> list[tuple[bool, type | None]]:
+    """The form of a condition, without what it is about."""
+    return [(each.is_negated, each.operator) for each in item.test]
