@@ -4,6 +4,9 @@ wrong in a commit is a finding or an error, never a pass and never a hang."""
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -254,3 +257,49 @@ def test_names_that_are_no_text_can_be_told(root: Path) -> None:
 def test_certificates_name_the_version_of_the_distribution() -> None:
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{__version__}"' in project.splitlines()
+
+
+_INTERRUPTED = """
+import sys
+from pathlib import Path
+from codemods.repo.ranges import resolve_range
+from codemods.schema.config import Settings
+from codemods.schema.progress import Silent
+from codemods.verify.chain import Request, verify_chain
+from tests.support import fake_explain
+
+if __name__ == "__main__":
+    found = resolve_range(Path(sys.argv[1]), "base..HEAD")
+    list(verify_chain(Request(
+        git_dir=found.git_dir, commits=found.commits, settings=Settings(), explain=fake_explain.say_and_sleep,
+        readers=fake_explain.no_readers,
+    ), 2, Silent()))
+"""
+
+
+def test_an_interrupted_run_ends_at_once_and_leaves_nobody(root: Path, tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(_INTERRUPTED)
+    repository = Path(__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, str(script), str(root)], cwd=repository, env={**os.environ, "PYTHONPATH": str(repository)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asleep\n"
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert said.count("Traceback") == 1, said
+    assert "KeyboardInterrupt" in said
+    deadline = time.monotonic() + 20  # what helps the processes to end may take a moment longer
+    while time.monotonic() < deadline and is_there(process.pid):
+        time.sleep(0.05)
+    assert not is_there(process.pid)
+
+
+def is_there(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
