@@ -19,7 +19,7 @@ from codemods.source.modules import modules_of
 from codemods.source.parse import Source, load
 from codemods.source.scopes import Role, chain, is_unresolved, lookup
 from codemods.verify.readers_gone import GoneModule, GoneName, star_names
-from codemods.verify.readers_inventory import imports_in, inventory, is_docstring, is_for_types, text_of
+from codemods.verify.readers_inventory import imports_in, inventory, is_docstring, is_for_types, statements, text_of
 
 _CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml")
 _DOTTED = re.compile(r"[A-Za-z_][\w]*(?:\.\w+)+(?::[\w.]+)?")
@@ -110,7 +110,8 @@ class _Reader:
             for alias in statement.names:
                 if target == self.path and alias.name in self.names:
                     if not (self.names[alias.name].is_for_types and _is_hidden(self.source, statement)):
-                        yield self.problem(alias.lineno, alias.name, "imported")
+                        how = "imported, and its failure caught" if _is_caught(self.source, statement) else "imported"
+                        yield self.problem(alias.lineno, alias.name, how)
                 elif target == self.path and alias.name == "*":
                     yield from self.starred()
                 elif self.modules.path_of(f"{absolute}.{alias.name}", near=self.source.path) == self.path:
@@ -171,6 +172,14 @@ def _own(files: FileSet, path: str, names: dict[str, GoneName]) -> Iterator[Prob
 def _is_hidden(source: Source, node: ast.AST) -> bool:
     """Whether a node stands under `if TYPE_CHECKING:`."""
     return any(is_for_types(above) for above in source.ancestors(node))
+
+
+def _is_caught(source: Source, statement: ast.stmt) -> bool:
+    """Whether an import stands in a `try` whose handlers go on without it: no crash, but from now on the other way."""
+    return any(
+        isinstance(above, ast.Try) and above.handlers and any(node is statement for node in statements(above.body))
+        for above in source.ancestors(statement)
+    )
 
 
 def _configured(files: FileSet, module: str, names: dict[str, GoneName]) -> Iterator[Problem]:

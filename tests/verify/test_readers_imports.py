@@ -53,6 +53,13 @@ def test_a_reader_of_a_name_is_found(name: str) -> None:
     assert places(reader(text), *MOVE) == [f"U119 pkg/use.py:{line}"]
 
 
+def test_an_import_that_is_caught_is_said_so() -> None:
+    found = problems(reader(FOUND["under try"][0]), *MOVE)
+    assert [each.message for each in found] == [
+        "helper is still imported, and its failure caught; pkg.tools no longer has it"
+    ]
+
+
 def test_the_module_itself_and_its_list_of_exports() -> None:
     text = TOOLS.replace("return os.sep", "return helper(os.sep)").replace("LIMIT = 3", "__all__ = ['helper', 'other']")
     assert places(text, DROP) == ["U119 pkg/tools.py:3", "U119 pkg/tools.py:9"]
