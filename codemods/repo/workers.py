@@ -3,10 +3,11 @@ grow with the number of items. What the work is, and what its results mean, is t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from codemods.schema.errors import InternalError
@@ -46,7 +47,8 @@ def in_order(
     waiting: deque[Future[_Result]] = deque()
     try:
         for item in items:
-            waiting.append(pool.submit(work, item))
+            with _interrupts_held():  # this may start a process
+                waiting.append(pool.submit(work, item))
             if len(waiting) >= jobs * _AHEAD:
                 yield waiting.popleft().result()
         while waiting:
@@ -60,7 +62,22 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """A process that is started here is not interrupted before it has begun: it would show where it was."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(start: Callable[[_Given], None], given: _Given) -> None:
     # A terminal interrupts all processes at once. One of these has nothing to say then, and nobody to say it to.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     start(given)
