@@ -8,7 +8,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from codemods.verify.frames import Bind, Frame, Item, Line
+from codemods.verify.forms import has
+from codemods.verify.frames import Bind, Frame, Item
 from codemods.verify.names import Function, parameters
 from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value, Values
 
@@ -16,10 +17,9 @@ Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
 _ACTIVE = (ast.Attribute, ast.BinOp, ast.Compare, ast.JoinedStr, ast.UnaryOp)
 # What a call of these comes to depends on the frame it is made in.
-_REFLECTS = frozenset(
-    ("locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn", "inspect.currentframe")
-    + ("inspect.stack", "sys._getframe", "traceback.extract_stack", "__name__", "__file__", "__spec__", "__package__")
-)
+_REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
+_REFLECTS |= {"inspect.currentframe", "inspect.stack", "sys._getframe", "traceback.extract_stack"}
+_REFLECTS |= {"__name__", "__file__", "__spec__", "__package__"}
 
 
 class Expressions(Values):
@@ -29,6 +29,9 @@ class Expressions(Values):
         raise NotImplementedError
 
     def _only(self, item: Item) -> None:
+        raise NotImplementedError
+
+    def _bind(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame, value: Value) -> bool:
         raise NotImplementedError
 
     def _joined(self, states: Sequence[State]) -> State:
@@ -72,7 +75,7 @@ class Expressions(Values):
             if name in ("ctx", "kind"):
                 continue
             if name == "attr":
-                if not self._is_attribute(a, fo, b, fn):
+                if not self._is_attribute(str(a), fo, str(b), fn):
                     return self._differ(o, fo, n, fn)
                 continue
             if name == "keywords" and isinstance(a, list) and isinstance(b, list):
@@ -265,60 +268,6 @@ class Expressions(Values):
         self._path.pop()
         self.state, self._returns = before, returns
         return not any(line.reason for line in self.lines[known:])
-
-    def _bind(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame, value: Value) -> bool:
-        """Both sides store one value."""
-        if isinstance(o, (ast.Tuple, ast.List)) and isinstance(n, (ast.Tuple, ast.List)):
-            if len(o.elts) != len(n.elts):
-                return self._differ(o, fo, n, fn)
-            good = True
-            for number, (x, y) in enumerate(zip(o.elts, n.elts, strict=True)):
-                good &= self._bind(x, fo, y, fn, self._part(value, number))
-            return good
-        if isinstance(o, ast.Starred) and isinstance(n, ast.Starred):
-            return self._bind(o.value, fo, n.value, fn, self._new())
-        plain = (ast.Name, ast.Attribute)
-        if isinstance(n, ast.Name) and isinstance(o, (ast.Tuple, ast.List)) and fn.is_inlined:
-            self._store(n, fn, value)
-            self._spread(o, fo, value)
-            return True
-        if not (isinstance(o, plain) and isinstance(n, plain)):
-            if isinstance(o, ast.Subscript) and isinstance(n, ast.Subscript):
-                self._effects += 1
-                return self.same(o.value, fo, n.value, fn) & self.same(o.slice, fo, n.slice, fn)
-            return self._differ(o, fo, n, fn)
-        if isinstance(o, ast.Name) and isinstance(n, ast.Name):
-            go, gn = self._global(o.id, fo), self._global(n.id, fn)
-            if go != gn:
-                return self._differ(o, fo, n, fn)
-            self._kind = self._kind or ("rename" if o.id != n.id and not fn.is_inlined and not fo.is_inlined else "")
-        elif isinstance(o, ast.Attribute) and isinstance(n, ast.Attribute):
-            bo, bn = self._base(o, fo), self._base(n, fn)
-            if bo is None or bo != bn:
-                if bo is None and bn is None:
-                    self._effects += 1
-                    return self._shape(o, fo, n, fn)
-                return self._differ(o, fo, n, fn)
-            self._note(o, fo, n, fn)
-            self._effects += 1
-        elif isinstance(n, ast.Attribute):
-            return self._differ(o, fo, n, fn)
-        self._store(o, fo, value)
-        self._store(n, fn, value)
-        if isinstance(o, ast.Attribute) and isinstance(n, ast.Name):
-            self._late(o, fo)
-        return True
-
-    def _late(self, node: ast.Attribute, frame: Frame) -> None:
-        place = self._base(node, frame)
-        assert place is not None
-        last = getattr(node, "end_lineno", node.lineno) or node.lineno
-        line = Line(OLD, frame.path, node.lineno, last, "extract", function=frame.title)
-        self.state.late[place] = (self._effects, line)
-
-
-def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
-    return any(isinstance(inner, kinds) for inner in ast.walk(node))
 
 
 def _is_part(part: Value, value: Value) -> bool:

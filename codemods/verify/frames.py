@@ -100,7 +100,7 @@ class Frame:
         if self.function is None:
             return Counter()
         body = [self.function.body] if isinstance(self.function, ast.Lambda) else self.function.body
-        found = Counter(name for name, _ in bindings(body))  # type: ignore[arg-type]
+        found = Counter(name for name, _ in bindings(body))
         found.update(each.arg for each in parameters(self.function))
         for node in ast.walk(self.function):
             if isinstance(node, ast.Nonlocal):

@@ -11,20 +11,19 @@ a wrong claim makes residue, never a wrong match. Uses no code that infers or tr
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.verify.align import align
-from codemods.verify.canon import definition_of, turned_round
-from codemods.verify.expressions import Expressions, has
-from codemods.verify.frames import Body, Frame, Glue, If, Item, Literal
-from codemods.verify.names import Definition, bindings
-from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value, initial
+from codemods.verify.flow import Flow
+from codemods.verify.forms import definition_of, has
+from codemods.verify.frames import Body, Frame, If, Item
+from codemods.verify.names import Definition
+from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value
 
-_MAX_ROUNDS = 8
 _INERT = (ast.Pass, ast.Global, ast.Nonlocal)
 
 
-class Kernel(Expressions):
+class Kernel(Flow):
     """Compares definitions of two trees."""
 
     def function(self, old: Definition, new: Definition, given: dict[str, ast.expr], kind: str) -> None:
@@ -90,8 +89,6 @@ class Kernel(Expressions):
             if lazy.value is None and has(lazy.node, EFFECTS):
                 self._residue(lazy.node, lazy.frame, "evaluated here only", "U102")
 
-    # ---- statements
-
     def run(self, old: list[Item], new: list[Item]) -> None:
         """Compares two blocks from the present state on."""
         for o, n in align(old, new, self.claims):
@@ -108,31 +105,37 @@ class Kernel(Expressions):
         self._mark(n.node, n.line_frame, kind)
 
     def _pair(self, o: Item, n: Item) -> None:
-        a, b, fo, fn = o.node, n.node, o.frame, n.frame
+        a, b = o.node, n.node
         if isinstance(o, If) and isinstance(n, If):
             self._if(o, n)
         elif isinstance(o, Body) and isinstance(n, Body) and o.definition == n.definition:
             self.matched.add(n.definition)
             self.run(o.inside, n.inside)
-        elif isinstance(a, (ast.Assign, ast.AnnAssign, ast.Return)) and type(a) is not type(b):
+        elif o.is_assignment and n.is_assignment:
             self._assign(o, n)
         elif type(a) is not type(b) or type(o) is not type(n):
-            self._differ(a, fo, b, fn)
-        elif isinstance(a, (ast.Assign, ast.AnnAssign)) or isinstance(o, Glue):
-            self._assign(o, n)
-        elif isinstance(a, ast.AugAssign) and isinstance(b, ast.AugAssign):
+            self._differ(a, o.frame, b, n.frame)
+        elif isinstance(a, (ast.For, ast.AsyncFor, ast.While)):
+            self._loop(o, n)
+        elif isinstance(a, ast.Try) or a.__class__.__name__ == "TryStar":
+            self._try(o, n)
+        elif isinstance(a, (ast.With, ast.AsyncWith)):
+            self._with(o, n)
+        elif isinstance(a, ast.Match):
+            self._match(o, n)
+        else:
+            self._simple(o, n)
+
+    def _simple(self, o: Item, n: Item) -> None:
+        """Two statements of one kind that hold no blocks of their own."""
+        a, b, fo, fn = o.node, n.node, o.frame, n.frame
+        if isinstance(a, ast.AugAssign) and isinstance(b, ast.AugAssign):
             self.same(_load(a.target), fo, _load(b.target), fn)
             if type(a.op) is not type(b.op) or not self.same(a.value, fo, b.value, fn):
                 self._differ(a, fo, b, fn)
             self._bind(a.target, fo, b.target, fn, self._new())
         elif isinstance(a, ast.Delete) and isinstance(b, ast.Delete):
             self._delete(a, fo, b, fn)
-        elif isinstance(a, (ast.For, ast.AsyncFor, ast.While)):
-            self._loop(o, n)
-        elif isinstance(a, ast.Try) or a.__class__.__name__ == "TryStar":
-            self._try(o, n)
-        elif isinstance(a, (ast.With, ast.AsyncWith)) and isinstance(b, (ast.With, ast.AsyncWith)):
-            self._with(o, n)
         elif isinstance(a, (ast.Import, ast.ImportFrom)) and isinstance(b, (ast.Import, ast.ImportFrom)):
             self._import(o)
             self._import(n)
@@ -142,8 +145,6 @@ class Kernel(Expressions):
             self._list(a, list(a.decorator_list), fo, b, list(b.decorator_list), fn)
             self._nested(a, fo, b, fn)
             self._both(fo, a.name, fn, b.name, self._new())
-        elif isinstance(a, ast.Match) and isinstance(b, ast.Match):
-            self._match(o, n)
         elif isinstance(a, ast.ClassDef):
             if ast.dump(a) != ast.dump(b):
                 self._differ(a, fo, b, fn)
@@ -166,13 +167,6 @@ class Kernel(Expressions):
             self._store(y, fn, gone)
         self._effects += 1
 
-    def _leave(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.Return):
-            self._returns.append(self.state.copy())
-        elif isinstance(node, (ast.Break, ast.Continue)) and self._exits:
-            self._exits[-1][isinstance(node, ast.Continue)].append(self.state.copy())
-        self.state.is_dead |= isinstance(node, (ast.Return, ast.Raise, ast.Break, ast.Continue))
-
     def _assign(self, o: Item, n: Item) -> None:
         """Assignments, and the result of a function whose body stands in place of a call."""
         (targets_o, value_o), (targets_n, value_n) = o.assignment(), n.assignment()
@@ -189,8 +183,6 @@ class Kernel(Expressions):
             self._differ(o.node, o.frame, n.node, n.frame)
         for x, y in zip(targets_o, targets_n, strict=False):
             self._bind(x, o.frame, y, n.frame, held)
-
-    # ---- what one side has alone
 
     def _only(self, item: Item) -> None:
         node, frame = item.node, item.frame
@@ -290,178 +282,6 @@ class Kernel(Expressions):
             self._store(y, fn, value)
         self._effects += 1
 
-    # ---- control flow
-
-    def _branch(self, old: list[Item], new: list[Item]) -> State:
-        """The state after two blocks that run under a condition; leaves the present state as it was."""
-        before = self.state.copy()
-        self._path.append(next(self._fresh))
-        self.run(old, new)
-        self._path.pop()
-        after, self.state = self.state, before
-        return after
-
-    def _joined(self, states: Sequence[State]) -> State:
-        live = [state for state in states if not state.is_dead]
-        if not live:
-            return State(states[0].held, states[0].late, is_dead=True)
-        first, key = live[0].copy(), next(self._fresh)
-        for side in (OLD, NEW):
-            for place in {place for state in live for place in state.held[side]}:
-                values = tuple(state.held[side].get(place, initial(place)) for state in live)
-                first.held[side][place] = values[0] if len(set(values)) == 1 else ("phi", key, *values)
-        for state in live:
-            first.late.update(state.late)
-        return first
-
-    def _if(self, o: If, n: If) -> None:
-        depth = len(self._path)
-        if _signs(o) != _signs(n):
-            turned = turned_round(n)
-            n = turned if _signs(o) == _signs(turned) else n
-        if len(o.test) != len(n.test):
-            self._differ(o.node, o.frame, n.node, n.frame, header=True)
-        for x, y in zip(o.test, n.test, strict=False):
-            for bind in (*x.binds, *y.binds):
-                self._only(bind)
-            if x.is_negated != y.is_negated or not self._truth(x, y):
-                self._differ(x.node, x.frame, y.node, y.frame)
-            self._path.append(next(self._fresh))
-        del self._path[depth:]
-        kind = self._kind
-        after = [self._branch(a, b) for a, b in zip(o.blocks, n.blocks, strict=True)]
-        self.state, self._kind = self._joined(after), kind
-
-    def _truth(self, x: Literal, y: Literal) -> bool:
-        if x.operator is not y.operator or (x.right is None) is not (y.right is None):
-            return False
-        good = self.same(x.node, x.frame, y.node, y.frame)
-        return good and (x.right is None or y.right is None or self.same(x.right, x.frame, y.right, y.frame))
-
-    def _loop(self, o: Item, n: Item) -> None:
-        """Runs the body until what is equal at its start is known to be equal at its end."""
-        a, b = o.node, n.node
-        if isinstance(a, (ast.For, ast.AsyncFor)):
-            self.same(a.iter, o.frame, b.iter, n.frame)  # type: ignore[attr-defined]
-        entry, key, classes = self.state.copy(), next(self._fresh), dict[tuple[int, Place], int]()
-        for _ in range(_MAX_ROUNDS):
-            self.state = entry.copy()
-            for (side, place), number in classes.items():
-                self.state.held[side][place] = ("loop", key, number)
-            head, before, since = self.state.copy(), (len(self.lines), len(self.duties)), next(self._fresh)
-            breaks = self._once(o, n)
-            ends = {
-                (side, place): (classes.get((side, place)), entry.held[side].get(place, initial(place)), value)
-                for side in (OLD, NEW)
-                for place, value in self.state.held[side].items()
-                if not _is_newer(place, since)
-                and ((side, place) in classes or head.held[side].get(place, initial(place)) != value)
-            }
-            numbers = {known: number for number, known in enumerate(dict.fromkeys(ends.values()))}
-            refined = {where: numbers[known] for where, known in ends.items()}
-            if _parts(refined) == _parts(classes):
-                break
-            classes = refined
-            del self.lines[before[0] :], self.duties[before[1] :]
-        else:
-            self._differ(a, o.frame, b, n.frame)
-        late = self.state.late
-        self.state = head
-        self.state.late.update(late)
-        if len(o.blocks[1]) or len(n.blocks[1]):
-            self.state = self._branch(o.blocks[1], n.blocks[1])
-        self.state = self._joined([self.state, *breaks])
-
-    def _once(self, o: Item, n: Item) -> list[State]:
-        """One round of a loop; the states at its breaks."""
-        a, b = o.node, n.node
-        self._exits.append(([], []))
-        self._path.append(next(self._fresh))
-        if isinstance(a, ast.While):
-            self.same(a.test, o.frame, b.test, n.frame)  # type: ignore[attr-defined]
-        else:
-            self._bind(a.target, o.frame, b.target, n.frame, self._new())  # type: ignore[attr-defined]
-        self.run(o.blocks[0], n.blocks[0])
-        self._path.pop()
-        breaks, continues = self._exits.pop()
-        self.state = self._joined([self.state, *continues])
-        self.state.is_dead = False
-        return breaks
-
-    def _try(self, o: Item, n: Item) -> None:
-        a, b = o.node, n.node
-        assert isinstance(a, ast.Try)
-        assert isinstance(b, ast.Try)
-        if len(a.handlers) != len(b.handlers) or len(o.blocks) != len(n.blocks):
-            self._differ(a, o.frame, b, n.frame)
-            return
-        key, entry = next(self._fresh), self.state.copy()
-        self._trails.append([])
-        self.state = self._branch(o.blocks[0], n.blocks[0])
-        trail = self._trails.pop()
-        caught = entry.copy()
-        for side, place in {(side, place) for side, place, _ in trail}:
-            values = tuple(value for s, p, value in trail if (s, p) == (side, place))
-            caught.held[side][place] = ("caught", key, entry.held[side].get(place, initial(place)), *values)
-        caught.late.update(self.state.late)
-        self._effects += 1
-        states = [self._branch(o.blocks[1], n.blocks[1])]
-        for x, y, old, new in zip(a.handlers, b.handlers, o.blocks[3:], n.blocks[3:], strict=True):
-            self.state = caught.copy()
-            if (x.type is None) is not (y.type is None) or (
-                x.type and y.type and not self.same(x.type, o.frame, y.type, n.frame)
-            ):
-                self._differ(x, o.frame, y, n.frame)
-            if x.name and y.name:
-                self._bind(_name(x.name), o.frame, _name(y.name), n.frame, self._new())
-            elif x.name != y.name:
-                self._differ(x, o.frame, y, n.frame)
-            states.append(self._branch(old, new))
-        joined = self._joined(states)
-        self.state = caught if joined.is_dead else joined
-        self.run(o.blocks[2], n.blocks[2])
-        self.state.is_dead |= joined.is_dead
-
-    def _match(self, o: Item, n: Item) -> None:
-        a, b = o.node, n.node
-        assert isinstance(a, ast.Match)
-        assert isinstance(b, ast.Match)
-        self.same(a.subject, o.frame, b.subject, n.frame)
-        if len(a.cases) != len(b.cases):
-            self._differ(a, o.frame, b, n.frame)
-        after = [self.state.copy()]
-        for x, y, old, new in zip(a.cases, b.cases, o.blocks, n.blocks, strict=False):
-            before = self.state.copy()
-            self._effects += 1
-            self._shape(x.pattern, o.frame, y.pattern, n.frame)
-            for (name, _), (other, _) in zip(bindings([x.pattern]), bindings([y.pattern]), strict=False):
-                self._bind(_name(name), o.frame, _name(other), n.frame, self._new())
-            if (x.guard is None) is not (y.guard is None):
-                self._differ(x.pattern, o.frame, y.pattern, n.frame)
-            elif x.guard is not None and y.guard is not None:
-                self.same(x.guard, o.frame, y.guard, n.frame)
-            after.append(self._branch(old, new))
-            self.state = before
-        self.state = self._joined(after)
-
-    def _with(self, o: Item, n: Item) -> None:
-        a, b = o.node.items, n.node.items  # type: ignore[attr-defined]
-        if len(a) != len(b):
-            self._differ(o.node, o.frame, n.node, n.frame)
-        for x, y in zip(a, b, strict=False):
-            self.same(x.context_expr, o.frame, y.context_expr, n.frame)
-            if x.optional_vars is not None and y.optional_vars is not None:
-                self._bind(x.optional_vars, o.frame, y.optional_vars, n.frame, self._new())
-            elif x.optional_vars is not y.optional_vars:
-                self._differ(x.context_expr, o.frame, y.context_expr, n.frame)
-        kind = self._kind
-        self._path.append(next(self._fresh))
-        self._effects += 1
-        self.run(o.blocks[0], n.blocks[0])
-        self._path.pop()
-        self._effects += 1
-        self._kind = kind
-
 
 def _bound(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [
@@ -478,10 +298,6 @@ def _load(node: ast.expr) -> ast.expr:
         return ast.copy_location(ast.Attribute(node.value, node.attr, ast.Load()), node)
     assert isinstance(node, ast.Subscript)
     return ast.copy_location(ast.Subscript(node.value, node.slice, ast.Load()), node)
-
-
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Store())
 
 
 def _leaves(target: ast.expr) -> Iterator[ast.expr]:
@@ -514,23 +330,3 @@ def _is_unbound(value: object) -> bool:
     if not isinstance(value, tuple) or not value:
         return False
     return value[0] == "unset" or (value[0] != "const" and any(_is_unbound(part) for part in value[1:]))
-
-
-def _parts(classes: dict[tuple[int, Place], int]) -> set[frozenset[tuple[int, Place]]]:
-    """A partition without the numbers of its classes."""
-    found: dict[int, set[tuple[int, Place]]] = {}
-    for place, number in classes.items():
-        found.setdefault(number, set()).add(place)
-    return {frozenset(part) for part in found.values()}
-
-
-def _is_newer(value: object, since: int) -> bool:
-    """Whether a place belongs to an object that was made after this number was given."""
-    if isinstance(value, tuple):
-        return any(_is_newer(part, since) for part in value)
-    return isinstance(value, int) and value > since
-
-
-def _signs(item: If) -> list[tuple[bool, type | None]]:
-    """The form of a condition, without what it is about."""
-    return [(each.is_negated, each.operator) for each in item.test]

@@ -1,0 +1,162 @@
+"""The forms of functions, classes and conditions: small questions about one piece of syntax."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from codemods.verify.frames import Frame, Literal
+from codemods.verify.names import Definition, Function
+
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_FLAT = {ast.Is: (ast.Is, False), ast.IsNot: (ast.Is, True), ast.In: (ast.In, False), ast.NotIn: (ast.In, True)}
+_DATA = frozenset({"NamedTuple", "Struct", "dataclass", "dataclasses.dataclass", "msgspec.Struct", "typing.NamedTuple"})
+
+
+def record_fields(node: ast.stmt) -> list[str] | None:
+    """The fields of a class that is nothing but fields: NamedTuple, dataclass or msgspec.Struct without methods."""
+    if not isinstance(node, ast.ClassDef):
+        return None
+    words = [
+        ast.unparse(each.func if isinstance(each, ast.Call) else each) for each in [*node.bases, *node.decorator_list]
+    ]
+    if not words or not set(words) <= _DATA:
+        return None
+    body = without_docstring(node.body)
+    if not all(
+        isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and not each.value for each in body
+    ):
+        return None
+    return [each.target.id for each in body]  # type: ignore[attr-defined]
+
+
+def signature(node: ast.stmt, definition: Definition) -> tuple[str, ...]:
+    """What a caller has to know: kinds, names and defaults of the parameters, and whether there is a `self`."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return ()
+    args, is_method = node.args, takes_self(node, definition[1].rpartition(".")[0])
+    parts = [
+        *(f"/{arg.arg}" for arg in args.posonlyargs),
+        *(arg.arg for arg in args.args),
+        *(f"*{arg.arg}" for arg in args.kwonlyargs),
+        f"**{args.vararg and args.vararg.arg} {args.kwarg and args.kwarg.arg}",
+    ]
+    defaults = [ast.dump(each) if each else "" for each in [*args.defaults, *args.kw_defaults]]
+    return (str(is_method), *parts, *defaults)
+
+
+def literals(node: ast.expr, frame: Frame, negated: bool) -> list[Literal]:
+    """A condition as parts that must all hold, `not` driven inwards."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return literals(node.operand, frame, not negated)
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or if negated else ast.And):
+        return [each for value in node.values for each in literals(value, frame, negated)]
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _FLAT:
+        operator, is_not = _FLAT[type(node.ops[0])]
+        return [Literal(node.left, frame, negated is not is_not, operator, node.comparators[0])]
+    return [Literal(node, frame, negated)]
+
+
+def ends(body: Sequence[ast.stmt]) -> bool:
+    if not body:
+        return False
+    last = body[-1]
+    return isinstance(last, _ENDS) or (isinstance(last, ast.If) and ends(last.body) and ends(last.orelse))
+
+
+def returns_last(body: Sequence[ast.stmt], *, is_last: bool) -> bool:
+    """Whether nothing of the block runs after any of its `return`s."""
+    for at, node in enumerate(body):
+        is_end = is_last and at == len(body) - 1
+        if isinstance(node, ast.Return):
+            if at != len(body) - 1 or not (is_last or ends(body)):
+                return False
+        elif isinstance(node, ast.If):
+            for arm in (node.body, node.orelse):
+                if _has_return(arm) and not ((is_end or ends(arm)) and returns_last(arm, is_last=is_end or ends(arm))):
+                    return False
+        elif isinstance(node, (ast.With, ast.AsyncWith)) and is_end:
+            if not returns_last(node.body, is_last=True):
+                return False
+        elif _has_return([node]):
+            return False
+    return True
+
+
+def is_silent(body: Sequence[ast.stmt]) -> bool:
+    """Whether no `return` of the block gives anything."""
+    return not any(
+        isinstance(node, ast.Return) and node.value is not None and not is_none(node.value)
+        for each in body
+        for node in ast.walk(each)
+    )
+
+
+def _has_return(body: Sequence[ast.stmt]) -> bool:
+    return _any(body, ast.Return)
+
+
+def is_generator(node: Function) -> bool:
+    return _any(node.body, (ast.Yield, ast.YieldFrom))
+
+
+def _any(body: Sequence[ast.AST], kinds: type | tuple[type, ...]) -> bool:
+    """Whether a node of these kinds is in the block itself, not in a function of its own."""
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, kinds):
+            return True
+        if not isinstance(node, _SCOPES):
+            todo += ast.iter_child_nodes(node)
+    return False
+
+
+def root(node: ast.expr | None) -> str:
+    """The name a chain of attributes starts from."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    first = body[0]
+    is_text = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return body[1:] if is_text else body
+
+
+def takes_self(node: Function, owner: str) -> bool:
+    words = [ast.unparse(each) for each in node.decorator_list]
+    return (
+        bool(owner)
+        and "staticmethod" not in words
+        and "classmethod" not in words
+        and bool(node.args.posonlyargs or node.args.args)
+    )
+
+
+def is_repeatable(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        plain = not node.args and not node.keywords and isinstance(node.func, (ast.Name, ast.Attribute))
+        return plain or ast.unparse(node) == "logging.getLogger(__name__)"
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    if isinstance(node, ast.Tuple):
+        return all(is_repeatable(part) for part in node.elts)
+    return isinstance(node, ast.Constant)
+
+
+def definition_of(frame: Frame) -> Function:
+    assert isinstance(frame.function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return frame.function
+
+
+def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
+    return any(isinstance(inner, kinds) for inner in ast.walk(node))

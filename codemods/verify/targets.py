@@ -1,0 +1,64 @@
+"""What two assignments store: one value on both sides, into places that correspond."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.verify.expressions import Expressions
+from codemods.verify.frames import Frame, Line
+from codemods.verify.values import OLD, Value
+
+
+class Targets(Expressions):
+    """Compares targets. An attribute that the new side keeps in a local for now is late."""
+
+    def _bind(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame, value: Value) -> bool:
+        """Both sides store one value."""
+        if isinstance(o, (ast.Tuple, ast.List)) and isinstance(n, (ast.Tuple, ast.List)):
+            if len(o.elts) != len(n.elts):
+                return self._differ(o, fo, n, fn)
+            good = True
+            for number, (x, y) in enumerate(zip(o.elts, n.elts, strict=True)):
+                good &= self._bind(x, fo, y, fn, self._part(value, number))
+            return good
+        if isinstance(o, ast.Starred) and isinstance(n, ast.Starred):
+            return self._bind(o.value, fo, n.value, fn, self._new())
+        if isinstance(o, ast.Subscript) and isinstance(n, ast.Subscript):
+            self._effects += 1
+            return self.same(o.value, fo, n.value, fn) & self.same(o.slice, fo, n.slice, fn)
+        if isinstance(n, ast.Name) and isinstance(o, (ast.Tuple, ast.List)) and fn.is_inlined:
+            self._store(n, fn, value)
+            self._spread(o, fo, value)
+            return True
+        if isinstance(o, ast.Attribute) and isinstance(n, ast.Attribute):
+            return self._bind_attribute(o, fo, n, fn, value)
+        if not isinstance(o, (ast.Name, ast.Attribute)) or not isinstance(n, ast.Name):
+            return self._differ(o, fo, n, fn)
+        if isinstance(o, ast.Name):
+            if self._global(o.id, fo) != self._global(n.id, fn):
+                return self._differ(o, fo, n, fn)
+            self._kind = self._kind or ("rename" if o.id != n.id and not fn.is_inlined and not fo.is_inlined else "")
+        self._store(o, fo, value)
+        self._store(n, fn, value)
+        if isinstance(o, ast.Attribute):
+            self._late(o, fo)
+        return True
+
+    def _bind_attribute(self, o: ast.Attribute, fo: Frame, n: ast.Attribute, fn: Frame, value: Value) -> bool:
+        self._effects += 1
+        place, other = self._base(o, fo), self._base(n, fn)
+        if place is None and other is None:
+            return self._shape(o, fo, n, fn)
+        if place is None or place != other:
+            return self._differ(o, fo, n, fn)
+        self._note(o, fo, n, fn)
+        self._store(o, fo, value)
+        self._store(n, fn, value)
+        return True
+
+    def _late(self, node: ast.Attribute, frame: Frame) -> None:
+        place = self._base(node, frame)
+        assert place is not None
+        last = getattr(node, "end_lineno", node.lineno) or node.lineno
+        line = Line(OLD, frame.path, node.lineno, last, "extract", function=frame.title)
+        self.state.late[place] = (self._effects, line)
