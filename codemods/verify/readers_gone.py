@@ -117,8 +117,8 @@ def _pairs(change: TreeChange) -> Iterator[_Pair]:
 
 def _members(change: TreeChange, pair: _Pair) -> Iterator[GoneMember]:
     lost = [name for name in sorted(pair.old.names - pair.new.names) if not name.startswith("__")]
-    if not lost or pair.new.is_open:
-        return
+    if not lost or pair.new.is_open or pair.new.decorators - pair.old.decorators:
+        return  # a new decorator may give what the class had before
     key = ClassKey(modules_of(change.new).module_of(pair.path), pair.new.qualname)
     for name in lost:
         if not has_member(change.new, key, name):
@@ -127,7 +127,7 @@ def _members(change: TreeChange, pair: _Pair) -> Iterator[GoneMember]:
 
 
 def has_member(files: FileSet, key: ClassKey, name: str) -> bool:
-    """Whether an instance has the member as far as anyone can tell: by the class, by a base, or perhaps by code."""
+    """Whether an instance has the member, or may have it: by the class, by a base, by code, by a base nobody knows."""
     order = mro(files, key)
     modules = modules_of(files)
     for each in order.classes:
@@ -139,7 +139,7 @@ def has_member(files: FileSet, key: ClassKey, name: str) -> bool:
         return True
     for outer in order.external:
         known = foreign.defines(outer.name, name)
-        if known or (known is None and outer.name not in _SILENT_EXTERNAL and name in foreign.common_members()):
+        if known or (known is None and outer.name not in _SILENT_EXTERNAL):
             return True
     return False
 

@@ -43,6 +43,7 @@ class ClassInventory(Struct, frozen=True):
     qualname: str
     line: int
     has_bases: bool
+    decorators: frozenset[str]
     members: dict[str, Held]
     assigned: dict[str, int]
     is_open: bool
@@ -191,9 +192,17 @@ class _Reading:
                 kept.members.update({str(each.value): Held("attribute", each.lineno) for each in texts})
             if isinstance(statement, FUNCTIONS):
                 kept.method(statement)
+        decorators = frozenset(last_name(each) for each in node.decorator_list)
         kept.is_open |= bool({"__getattr__", "__getattribute__"} & set(kept.members))
         return ClassInventory(
-            qualname, node.lineno, bool(node.bases), kept.members, kept.assigned, kept.is_open, record_of(node)
+            qualname,
+            node.lineno,
+            bool(node.bases),
+            decorators,
+            kept.members,
+            kept.assigned,
+            kept.is_open,
+            record_of(node),
         )
 
 

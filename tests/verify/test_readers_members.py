@@ -155,6 +155,9 @@ def test_what_is_no_reader_is_not_reported(name: str) -> None:
         ("class Runner:", "class Base:\n    size = 1\n\n\nclass Runner(Base):"),
         ("class Runner:", "class Base:\n    def __init__(self):\n        self.size = 1\n\n\nclass Runner(Base):"),
         ("class Runner:", "class Runner:\n    size: int\n\n"),
+        ("class Runner:", "from outside import Base\n\n\nclass Runner(Base):"),
+        ("class Runner:", "from outside import sized\n\n\n@sized\nclass Runner:"),
+        ("class Runner:", "class Meta(type): ...\n\n\nclass Runner(metaclass=Meta):"),
         ("class Runner:", "class Runner:\n    __slots__ = ('rank', 'size')\n\n"),
     ],
 )
@@ -261,3 +264,15 @@ def test_a_double_of_something_else(double: str) -> None:
 
 def test_a_double_outside_of_the_tests_is_product_code() -> None:
     assert places(RUNNER + "# file: pkg/fake.py\nclass FakeRunner:\n    size = 1\n", DROP) == []
+
+
+def test_a_file_that_does_not_parse_hides_nothing_else() -> None:
+    broken = "# file: pkg/broken.py\nfrom pkg.runner import Runner\ndef f(x: Runner:\n    x.size\n"
+    binary = "# file: pkg/binary.py\nRunner\0size\n"
+    assert places(reader(FOUND["annotated parameter"]) + broken + binary, DROP) == ["U119 pkg/use.py:4"]
+
+
+def test_a_class_that_does_not_parse_any_more_loses_nothing() -> None:
+    assert (
+        places(reader(FOUND["annotated parameter"]), ("pkg/runner.py", "class Runner:", "class Runner(:"), DROP) == []
+    )
