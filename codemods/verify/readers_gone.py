@@ -163,7 +163,8 @@ def _names(change: TreeChange) -> Iterator[GoneName]:
         for name in sorted((set(old.bound) - set(new.bound)) | (hidden & set(old.bound))):
             if name.startswith("__") or (new.stars and _comes_by_star(change.new, each.path, name)):
                 continue
-            if is_package and modules.path_of(f"{module}.{name}") is not None:
+            inner = f"{module}.{name}"
+            if is_package and (modules.path_of(inner) is not None or modules.is_package_directory(inner)):
                 continue
             yield GoneName(each.path, module, name, old.bound[name].kind, is_for_types=name in hidden)
 
