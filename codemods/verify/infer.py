@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from codemods.verify.canon import signature
+from codemods.verify.forms import signature
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims
 from codemods.verify.names import Definition, Names, statements
@@ -17,6 +17,8 @@ from codemods.verify.names import Definition, Names, statements
 _ALIKE = 0.55
 _ALIKE_RENAMED = 0.75
 _SAME_FILE = 0.5
+_STRANGE = 0.35
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAX_GUESSES = 40_000
 
 
@@ -30,7 +32,14 @@ def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> C
     gone = _only(old, befores, new, claims.modules)
     came = _only(new, afters, old, {after: before for before, after in claims.modules.items()})
     claims.pairs.update(_paired(old, new, claims))
-    claims.pairs.update(_moved(old, gone, new, came))
+    strangers = _strangers(old, befores, new, claims.modules)
+    moved = dict(_moved(old, [*gone, *strangers], new, [*came, *strangers.values()]))
+    # A method that only calls what became of it stays itself: both must have found somebody else.
+    strangers = {each: now for each, now in strangers.items() if each in moved and now in moved.values()}
+    moved = dict(_moved(old, [*gone, *strangers], new, [*came, *strangers.values()]))
+    moved.update(_values_renamed(old, gone, new, came, moved))
+    claims.pairs.update(moved)
+    claims.unpaired = frozenset(each for each in strangers if moved.get(each, each) != each)
     claims.ambiguous = _ambiguous(old, befores, new, afters) | {_last(each) for each in [*gone, *came]}
     _attributes(old, befores, new, claims)
     claims.loose = (_loose(old, befores, new, claims.pairs), _loose(new, afters, old, _turned(claims.pairs)))
@@ -66,6 +75,45 @@ def _only(names: Names, paths: list[str], other: Names, moved: dict[str, str]) -
         for qualname in names.definitions(path)
         if not other.has((moved.get(path, path), qualname))
     ]
+
+
+def _strangers(old: Names, befores: list[str], new: Names, modules: dict[str, str]) -> dict[Definition, Definition]:
+    """Functions that share their name and place with one of the other side, and hardly anything else."""
+    found = {}
+    for path in befores:
+        after = modules.get(path, path)
+        if after not in new.files:
+            continue
+        for qualname, node in old.definitions(path).items():
+            other = new.definitions(after).get(qualname)
+            if not isinstance(node, _FUNCTIONS) or not isinstance(other, _FUNCTIONS):
+                continue
+            if _length(node) == _length(other) and ast.dump(node) == ast.dump(other):
+                continue
+            if _share(_words(node), _words(other)) < _STRANGE:  # type: ignore[arg-type]
+                found[path, qualname] = (after, qualname)
+    return found
+
+
+def _length(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno
+
+
+def _values_renamed(
+    old: Names, gone: list[Definition], new: Names, came: list[Definition], moved: dict[Definition, Definition]
+) -> Iterator[tuple[Definition, Definition]]:
+    """Constants of one module that have the same value under another name, when no other has that value."""
+    texts: dict[tuple[str, str], tuple[list[Definition], list[Definition]]] = {}
+    taken = {*moved, *moved.values()}
+    for side, (names, ones) in enumerate(((old, gone), (new, came))):
+        for each in ones:
+            node = names.definitions(each[0])[each[1]]
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and each not in taken:
+                key = (each[0], ast.dump(node.value))
+                texts.setdefault(key, ([], []))[side].append(each)
+    for before, after in texts.values():
+        if len(before) == len(after) == 1:
+            yield before[0], after[0]
 
 
 def _paired(old: Names, new: Names, claims: Claims) -> Iterator[tuple[Definition, Definition]]:
@@ -176,8 +224,11 @@ def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> N
         for qualname, node in old.definitions(path).items():
             there = claims.pairs.get((path, qualname), (after, qualname))
             other = new.definitions(there[0])[there[1]] if new.has(there) else None
+            if isinstance(node, _FUNCTIONS) and isinstance(other, _FUNCTIONS):
+                _renamed_method((path, qualname), there, claims)
             if not isinstance(node, ast.ClassDef) or not isinstance(other, ast.ClassDef):
                 continue
+            _renamed_fields(node, other, claims)
             before, now = _stores(node), _stores(other)
             lost = {name: value for name, value in before.items() if name not in now}
             gained = {name: value for name, value in now.items() if name not in before}
@@ -191,6 +242,30 @@ def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> N
                     holder = next((each for each, its in now.items() if its == through[1]), None)
                     if holder is not None:
                         claims.redirects[holder, through[2]] = name
+
+
+def _renamed_method(before: Definition, after: Definition, claims: Claims) -> None:
+    """A method that stays in its class under another name."""
+    owner, _, old = before[1].rpartition(".")
+    home, _, new = after[1].rpartition(".")
+    is_same_class = owner and home and claims.pairs.get((before[0], owner), (before[0], owner))[1] == home
+    if is_same_class and old != new:
+        claims.attributes[new] = old
+
+
+def _renamed_fields(node: ast.ClassDef, other: ast.ClassDef, claims: Claims) -> None:
+    """Fields in the body of a class, one by one, where they are as many as before."""
+    before, after = (
+        [each for each in part.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)]
+        for part in (node, other)
+    )
+    names = [[each.target.id for each in part] for part in (before, after)]  # type: ignore[union-attr]
+    if len(before) != len(after):
+        return
+    for x, y, old, new in zip(before, after, *names, strict=True):
+        is_twin = ast.dump(x.annotation) == ast.dump(y.annotation)
+        if is_twin and old != new and old not in names[1] and new not in names[0]:
+            claims.attributes[new] = old
 
 
 def _stores(node: ast.ClassDef) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
-from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES, expect, mentioning
+from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES, mentioning
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Line
 from codemods.verify.kernel import Kernel
@@ -30,14 +30,14 @@ class DeadCode:
 
     def run(self) -> None:
         """Marks the lines of what is dead."""
-        found = list(self._candidates())
-        if not found:
-            return
-        expect(self.change.new, sorted({_leaf(each) for each, _ in found}))
-        for definition, node in found:
+        for definition, node in self._candidates():
             if not self._is_wanted(definition):
                 last = node.end_lineno or node.lineno
                 self.kernel.lines.append(Line(OLD, definition[0], node.lineno, last, "dead code"))
+
+    def words(self) -> set[str]:
+        """What will be looked for."""
+        return {_leaf(each) for each, _ in self._candidates()}
 
     def _candidates(self) -> Iterator[tuple[Definition, ast.stmt]]:
         old, new = self.names

@@ -36,9 +36,8 @@ class ImportLines:
         old = self.names[OLD].tree(before) if before else _NO_MODULE
         new = self.names[NEW].tree(after)
         paths = (before or after, after)
-        was, now = _loaded(old), _loaded(new)
-        lost = self._lines(OLD, paths, old, lambda name: name in was, _keys(new))
-        gained = self._lines(NEW, paths, new, lambda name: name in now, _keys(old))
+        lost = self._lines(OLD, paths, old, _keys(new))
+        gained = self._lines(NEW, paths, new, _keys(old))
         if before:
             self._lost(lost, paths, new)
             self._gained(gained, paths)
@@ -62,14 +61,14 @@ class ImportLines:
         self.kernel.lines.append(Line(side, path, line, line, "residue", reason, "U109"))
 
     def _lines(
-        self, side: int, paths: tuple[str, str], tree: ast.Module, is_read: object, other: set[tuple[str, str]]
+        self, side: int, paths: tuple[str, str], tree: ast.Module, other: set[tuple[str, str]]
     ) -> list[tuple[Import, ast.alias, bool]]:
         """Marks the imports of a side; what the other side has not, and whether its name is read on this side."""
         path = paths[side]
         for node in tree.body:
             if is_for_types(node):
                 self.kernel.lines.append(Line(side, path, node.lineno, node.lineno, "import"))
-        found = []
+        found, read = [], None
         for node in _imports(tree):
             self._mark(side, path, node)
             for alias in node.names:
@@ -82,7 +81,8 @@ class ImportLines:
                 if is_future or name == "*":
                     self._residue(side, path, alias, "an import that changes the meaning of others")
                     continue
-                is_used = bool(is_read(name))  # type: ignore[operator]
+                read = _loaded(tree) if read is None else read
+                is_used = name in read
                 if side == NEW and not is_used:
                     self._residue(side, path, alias, "nothing uses this import")
                 found.append((node, alias, is_used))
@@ -93,7 +93,6 @@ class ImportLines:
     def _lost(self, lost: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str], new: ast.Module) -> None:
         """Imports that only the old file has: is what they loaded still loaded?"""
         typed = {id(node) for each in self.names[OLD].tree(paths[OLD]).body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
-        chains = _chains(new)
         for node, alias, is_used in lost:
             if id(node) in typed:
                 continue
@@ -105,7 +104,7 @@ class ImportLines:
             if effect is not None:
                 self._residue(OLD, paths[OLD], alias, f"{effect} does something when it is loaded, and is not any more")
             whole = alias.name
-            is_dotted = isinstance(node, ast.Import) and "." in whole and not alias.asname and whole in chains
+            is_dotted = isinstance(node, ast.Import) and "." in whole and not alias.asname and whole in _chains(new)
             if is_dotted and (outside or not all(self._loading[NEW].reaches(paths[NEW], each) for each in files)):
                 self._residue(OLD, paths[OLD], alias, f"{whole} is still read, and nothing here loads it")
 
@@ -174,12 +173,17 @@ class ImportLines:
     def _moments(self, path: str, tree: ast.Module) -> None:
         """What loading the module reads before it is there, and what running code reads that is there for type
         checkers only; what was so in the old files is no news."""
-        early, missing = used_too_early(tree), missing_at_run_time(tree)
+        early = used_too_early(tree)
+        missing = missing_at_run_time(tree, self.change.new.read(path))
         if early or missing:
             if self._early is None or self._missing is None:
-                trees = [self.names[OLD].tree(each) for each in self.claims.changed if each in self.change.old]
-                self._early = {name for each in trees for name in used_too_early(each)}
-                self._missing = {name for each in trees for name in missing_at_run_time(each)}
+                trees = [
+                    (self.names[OLD].tree(each), self.change.old.read(each))
+                    for each in self.claims.changed
+                    if each in self.change.old
+                ]
+                self._early = {name for each, _ in trees for name in used_too_early(each)}
+                self._missing = {name for each, raw in trees for name in missing_at_run_time(each, raw)}
             for name, line in early.items():
                 if name not in self._early:
                     text = f"`{name}` is used while the module is loaded, before it is bound"

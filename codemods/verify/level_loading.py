@@ -239,55 +239,82 @@ def has_lazy_annotations(tree: ast.Module) -> bool:
 # ---- what is there for type checkers only
 
 
-def missing_at_run_time(tree: ast.Module) -> dict[str, int]:
+def missing_at_run_time(tree: ast.Module, raw: bytes) -> dict[str, int]:
     """Names that running code reads and that are imported for type checkers only, or that an evaluated annotation
     names and nothing binds -> the line of the first reader."""
     typed = {name for node in tree.body if is_for_types(node) for name, _ in bindings(node.body)}  # type: ignore[attr-defined]
-    bound = {name for name, _ in bindings([node for node in tree.body if not is_for_types(node)])}
-    bound |= {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
     is_lazy = has_lazy_annotations(tree)
+    if is_lazy and not typed:
+        return {}
+    bound = {name for name, _ in bindings([node for node in tree.body if not is_for_types(node)])}
+    bound |= {name for part in re.findall(rb"\bglobal ([\w, ]+)", raw) for name in re.findall(r"\w+", part.decode())}
     found: dict[str, int] = {}
-    for name, line, is_annotation in _run_time_reads(tree, is_lazy):
-        is_missing = name in typed or (is_annotation and name not in _BUILTINS and "*" not in bound)
-        if is_missing and name not in bound:
-            found[name] = min(line, found.get(name, line))
+    candidates = typed - bound
+    if candidates:
+        words = re.compile(rb"\b(?:" + b"|".join(re.escape(each.encode()) for each in sorted(candidates)) + rb")\b")
+        lines = raw.split(b"\n")
+        for node, local in _units(tree.body, frozenset()):
+            start = node.body[0].lineno if isinstance(node, _FUNCTIONS) else getattr(node, "lineno", 1)
+            if words.search(b"\n".join(lines[start - 1 : getattr(node, "end_lineno", start)])):
+                for name, line in _run_time_reads(node, local):
+                    if name in candidates:
+                        found[name] = min(line, found.get(name, line))
+    if not is_lazy and "*" not in bound:
+        for note, line in _annotations(tree.body):
+            for each in ast.walk(note):
+                if isinstance(each, ast.Name) and each.id not in bound and each.id not in _BUILTINS:
+                    found.setdefault(each.id, line)
     return found
+
+
+def _units(body: list[ast.stmt], local: frozenset[str]) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """Functions, and what else stands in modules and classes, each with the names that are local around it."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            own = local | {name for name, _ in bindings(node.body)}
+            yield from ((each, local) for each in [*node.bases, *node.keywords, *node.decorator_list])
+            for each, names in _units(node.body, own):
+                yield each, local if isinstance(each, _FUNCTIONS) else names
+        elif not is_for_types(node):
+            yield node, local
+
+
+def _annotations(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, int]]:
+    """The annotations that are evaluated when modules and classes are made."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            own = {name for name, _ in bindings(node.body)}
+            for each, line in _annotations(node.body):
+                if not (isinstance(each, ast.Name) and each.id in own):
+                    yield each, line
+        elif isinstance(node, _FUNCTIONS):
+            notes = [*(each.annotation for each in parameters(node)), node.returns]
+            yield from ((each, node.lineno) for each in notes if each is not None)
+        elif isinstance(node, ast.AnnAssign):
+            yield node.annotation, node.lineno
 
 
 _BUILTINS = frozenset(dir(__import__("builtins"))) | {"__name__", "__file__", "__doc__"}
 
 
-def _run_time_reads(tree: ast.Module, is_lazy: bool) -> Iterator[tuple[str, int, bool]]:
-    todo: list[tuple[ast.AST, frozenset[str], bool, bool]] = [(node, frozenset(), False, False) for node in tree.body]
+def _run_time_reads(start: ast.AST, around: frozenset[str]) -> Iterator[tuple[str, int]]:
+    """The names that running a unit reads and that are not local to it, without those in annotations."""
+    todo: list[tuple[ast.AST, frozenset[str]]] = [(start, around)]
     while todo:
-        node, local, is_annotation, is_inside = todo.pop()
+        node, local = todo.pop()
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load) and node.id not in local:
-                yield node.id, node.lineno, is_annotation
+                yield node.id, node.lineno
             continue
         if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
-            todo += [(part, local, False, is_inside) for part, _ in _evaluated_parts(node, True)]
-            if not isinstance(node, ast.Lambda) and not is_lazy:
-                notes = [*(each.annotation for each in parameters(node)), node.returns]
-                todo += [(each, local, True, is_inside) for each in notes if each is not None]
-            body = [node.body] if isinstance(node, ast.Lambda) else node.body
-            todo += [(each, local | local_names(node), False, True) for each in body]
-            continue
-        if isinstance(node, ast.ClassDef):
-            own = frozenset(name for name, _ in bindings(node.body))
-            todo += [(each, local, False, is_inside) for each in [*node.bases, *node.keywords, *node.decorator_list]]
-            for each in node.body:
-                todo.append((each, local if isinstance(each, _FUNCTIONS) else local | own, False, False))
-            continue
-        if is_for_types(node):
+            todo += [(part, local) for part, _ in _evaluated_parts(node, True)]
+            inner = local | local_names(node)
+            todo += [(each, inner) for each in ([node.body] if isinstance(node, ast.Lambda) else node.body)]
             continue
         extra = frozenset(
             n.id for each in getattr(node, "generators", ()) for n in ast.walk(each.target) if isinstance(n, ast.Name)
         )
         for name, value in ast.iter_fields(node):
-            is_note = isinstance(node, ast.AnnAssign) and name == "annotation"
-            if is_note and (is_lazy or is_inside):
-                continue
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.AST):
-                    todo.append((each, local | extra, is_annotation or is_note, is_inside))
+            if name != "annotation":
+                parts = value if isinstance(value, list) else [value]
+                todo += [(each, local | extra) for each in parts if isinstance(each, ast.AST)]

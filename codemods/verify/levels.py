@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
-from codemods.verify.canon import record_fields
+from codemods.verify.forms import record_fields
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel

@@ -19,8 +19,8 @@ from codemods.verify.readers_members import member_readers
 
 def left_behind(change: TreeChange) -> list[Problem]:
     """Every reader left behind in the new tree, sorted by place."""
-    gone = gone_in(change)
-    expect(change.new, _words(gone))
+    gone = gone_of(change)
+    expect(change.new, words_of(gone))
     found: set[Problem] = set()
     by_class: dict[ClassKey, list[GoneMember]] = {}
     for member in gone.members:
@@ -41,7 +41,16 @@ def left_behind(change: TreeChange) -> list[Problem]:
     return sorted(found)
 
 
-def _words(gone: Gone) -> list[str]:
+def gone_of(change: TreeChange) -> Gone:
+    """What the change takes away; found once and kept."""
+    kept = change.new.notes.get("gone")
+    if not isinstance(kept, tuple) or kept[0] is not change:
+        kept = change.new.notes["gone"] = (change, gone_in(change))
+    gone: Gone = kept[1]
+    return gone
+
+
+def words_of(gone: Gone) -> list[str]:
     """Every word that is sure to be looked for, so that one search of the tree answers for all of them."""
     words = {word for each in gone.members for word in (each.name, each.key.name)}
     words.update(each.module.rpartition(".")[2] for each in gone.names)

@@ -14,7 +14,7 @@ from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
 from codemods.source.import_effects import is_inert_call
-from codemods.source.index import DOCUMENT_SUFFIXES, expect, mentioning
+from codemods.source.index import DOCUMENT_SUFFIXES, mentioning
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims
 from codemods.verify.names import Definition, Names
@@ -61,10 +61,7 @@ class Surroundings:
         return found
 
     def problems(self) -> Iterator[Problem]:
-        """Everything that is found, with the words looked for at once."""
-        words = self.words()
-        if words:
-            expect(self.change.new, words)
+        """Everything that is found."""
         yield from self._stored()
         yield from self._shown()
         yield from self._paths()
