@@ -193,8 +193,16 @@ def _configured(files: FileSet, module: str, names: dict[str, GoneName]) -> Iter
     for path in mentioning(files, module.rpartition(".")[2], suffixes=_CONFIGURATION):
         raw = text_of(files, path)
         for match in entry.finditer(raw):
+            if _is_comment(raw, match.start()):
+                continue
             line = raw.count(b"\n", 0, match.start()) + 1
             yield Problem(path, line, "U119", f"{match[1].decode()} is still named here; {module} no longer has it")
+
+
+def _is_comment(raw: bytes, at: int) -> bool:
+    """Whether an offset of a configuration file stands in a comment."""
+    before = raw[raw.rfind(b"\n", 0, at) + 1 : at]
+    return before.lstrip().startswith((b"#", b";")) or b" #" in before
 
 
 # -- modules
@@ -219,7 +227,8 @@ def module_readers(files: FileSet, gone: GoneModule) -> Iterator[Problem]:
     for path in mentioning(files, leaf, suffixes=_CONFIGURATION):
         raw = text_of(files, path)
         for match in re.finditer(rb"(?<![\w.])" + re.escape(gone.module.encode()) + rb"(?!\w)", raw):
-            if raw[match.end() : match.end() + 1] != b"/" and "." in gone.module:
+            is_path = raw[match.end() : match.end() + 1] == b"/"
+            if not is_path and "." in gone.module and not _is_comment(raw, match.start()):
                 line = raw.count(b"\n", 0, match.start()) + 1
                 yield Problem(path, line, "U119", f"{gone.module} is still named here; the module is gone")
 
