@@ -164,10 +164,8 @@ def test_what_names_no_module_that_is_gone(text: str) -> None:
 
 
 def test_a_module_in_configuration() -> None:
-    text = (
-        TOOLS
-    text = TOOLS + "# file: tox.ini\n[testenv]\ncommands = python -m pkg.tools\n# pkg.tools\n; pkg.tools\nx = 1 # pkg.tools\n"
-    )
+    text = TOOLS + "# file: tox.ini\n[testenv]\ncommands = python -m pkg.tools\n"
+    text += "# pkg.tools\n; pkg.tools\nx = 1 # pkg.tools\n"
     assert places(text, ("pkg/tools.py", "", "")) == ["U119 tox.ini:2"]
 
 
