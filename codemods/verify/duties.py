@@ -1,22 +1,26 @@
 """What the kernel can't see in the text: shown here by facts about the whole tree, or else residue or a finding.
 
 A duty that can't be shown makes its line residue; a difference that is certain is a finding. Classes are known by what
-is written in the tree: a base from outside may define anything, and is taken to define nothing of ours."""
+is written in the tree: a base from outside may define anything, and is taken to define nothing of ours. Whatever has to
+be looked for in the tree is looked for once, for all duties together."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
-from codemods.source.index import mentioning
 from codemods.verify.change import TreeChange
+from codemods.verify.class_text import ClassText
+from codemods.verify.duties_names import Answer, Renames
 from codemods.verify.frames import Claims, Duty, Line
 from codemods.verify.members import Members
+from codemods.verify.members_set import Presence
+from codemods.verify.members_writes import Writers
 from codemods.verify.names import Names
+from codemods.verify.tree_lines import Asked, TreeLines
 from codemods.verify.values import NEW, OLD
-
-Answer = Problem | tuple[str, str] | None
 
 
 class Duties:
@@ -24,20 +28,38 @@ class Duties:
 
     def __init__(self, change: TreeChange, claims: Claims, old: Names, new: Names) -> None:
         self.change, self.claims, self.names = change, claims, (old, new)
-        self.members = (Members(old), Members(new))
 
     def discharged(self, lines: list[Line], duties: list[Duty]) -> tuple[list[Line], list[Problem]]:
         """The lines with what could not be shown as residue, and what was found out on the way."""
-        problems: list[Problem] = []
+        duties = list(dict.fromkeys(duties))
+        self._prepare(duties)
+        problems: dict[tuple[str, ...], Problem] = {}
         extra: list[Line] = []
-        for duty in dict.fromkeys(duties):
+        for duty in duties:
             answer: Answer = getattr(self, "_" + duty.kind.replace("-", "_"))(duty)
             if isinstance(answer, Problem):
-                problems.append(answer)
+                problems.setdefault((answer.path, answer.code, answer.message), answer)
             elif answer is not None:
                 reason, code = answer
                 extra.append(Line(duty.side, duty.path, duty.line, duty.line, "residue", reason, code, duty.function))
-        return [*lines, *extra], problems
+        return [*lines, *extra, *self.renames.still_meant()], list(problems.values())
+
+    def _prepare(self, duties: list[Duty]) -> None:
+        asked = Asked()
+        for duty in duties:
+            if duty.kind in ("stable", "computed", "eager"):
+                *_, name = duty.what[0].split(".")
+                asked.defined.add(name)
+                if duty.kind == "stable":
+                    asked.written.add(name)
+            elif duty.kind in ("dispatch", "receiver"):
+                asked.defined.add(duty.what[2])
+        self.renames = Renames(self.change, self.claims, self.names, asked)
+        self.lines = TreeLines(self.change, asked)
+        self.members = (Members(OLD, self.names[OLD], self.lines), Members(NEW, self.names[NEW], self.lines))
+        self.presence = tuple(Presence(each) for each in self.members)
+        self.writers = tuple(Writers(each, self.lines) for each in self.members)
+        self.renames.look(self.lines, self.members, self.writers)
 
     # ---- when a value is read or written
 
@@ -48,18 +70,28 @@ class Duties:
         )
 
     def _eager(self, duty: Duty) -> Answer:
-        """An attribute is read where it was read only on some paths: is it always there, and does reading it do nothing?"""
+        """An attribute is read that was read on some paths only: is it always there, and does reading it do nothing?"""
         text, path, owner = duty.what[:3]
         first, _, name = text.rpartition(".")
+        members, presence = self.members[duty.side], self.presence[duty.side]
+        klass = members.type_of(path, duty.function, owner, first)
+        if klass is None:
+            if self._may_be_none(first):
+                return (f"`{text}` is read here in any case, also where `{first}` is None", "U102")
+            return (f"reading `{text}` may do something", "U102") if self._is_computed(duty.side, name) else None
+        if members.is_computed(klass, name):
+            return (f"`{text}` is read here in any case, and is made when it is read", "U102")
         if owner and "." not in first:
-            if self._is_plain(duty.side, path, owner, name):
+            if presence.is_set_at(klass, duty.function.rpartition(".")[2], duty.line, name):
                 return None
-            return (f"`{text}` is read here in any case, and may be missing or made when it is read", "U102")
-        if self._may_be_none(duty, first):
+            return (f"`{text}` is read here in any case, and may be missing", "U102")
+        if self._may_be_none(first):
             return (f"`{text}` is read here in any case, also where `{first}` is None", "U102")
-        return None if not self._is_computed(name) else (f"reading `{text}` may do something", "U102")
+        if presence.is_always_set(klass, name):
+            return None
+        return (f"`{text}` is read here in any case, and may be missing", "U102")
 
-    def _may_be_none(self, duty: Duty, text: str) -> bool:
+    def _may_be_none(self, text: str) -> bool:
         """Whether somebody in the changed files asks if the object is there."""
         word = re.escape(text.encode())
         asked = re.compile(rb"\b%b is (not )?None|\b(if|and|or|not|while) %b\b(?!\.|\()" % (word, word))
@@ -71,37 +103,47 @@ class Duties:
         """An attribute is read once, as before or more rarely: does reading it do nothing?"""
         text, path, owner = duty.what[:3]
         first, _, name = text.rpartition(".")
-        if owner and "." not in first:
-            is_computed = self.members[duty.side].is_computed(path, owner, name)
+        klass = self.members[duty.side].type_of(path, duty.function, owner, first)
+        if klass is None:
+            is_computed = self._is_computed(duty.side, name)
         else:
-            is_computed = self._is_computed(name)
+            is_computed = self.members[duty.side].is_computed(klass, name)
         return (f"reading `{text}` may do something", "U101") if is_computed else None
 
-    def _is_plain(self, side: int, path: str, owner: str, name: str) -> bool:
-        """Whether every instance of a class has the attribute, as a plain value."""
+    def _is_computed(self, side: int, name: str) -> bool:
+        """Whether any class of the tree computes an attribute of this name."""
         members = self.members[side]
-        return members.is_always_set(path, owner, name) and not members.is_computed(path, owner, name)
-
-    def _is_computed(self, name: str) -> bool:
-        """Whether any class of the tree has a property of this name."""
-        for path in mentioning(self.change.new, name):
-            raw = self.change.new.read(path)
-            if re.search(rb"@[\w.]*property\b[^\n]*\n(\s*@[^\n]*\n)*\s*def " + name.encode() + rb"\(", raw):
+        for path, owner in members.definers(name):
+            klass = members.klass((path, owner))
+            if klass is not None and "computed" in klass.kinds(name):
                 return True
         return False
 
     def _stable(self, duty: Duty) -> Answer:
-        """An attribute is read once where it was read again behind calls: does anybody write it after construction?"""
+        """An attribute is read once where it was read again behind calls that get the object: do they write it?"""
         text, path, owner = duty.what[:3]
         first, _, name = text.rpartition(".")
-        if owner and "." not in first:
-            if self.members[duty.side].is_computed(path, owner, name):
-                return (f"`{text}` is computed at each read, and is read once now", "U101")
-            if not self.members[duty.side].is_written_later(path, owner, name):
-                return None
-        elif not self._is_computed(name):
+        members, writers = self.members[duty.side], self.writers[duty.side]
+        klass = members.type_of(path, duty.function, owner, first)
+        answer = (f"`{text}` may have changed where it was read again", "U101")
+        if klass is None:
+            if self._is_computed(duty.side, name) or writers.anybody(name, first):
+                return answer
             return None
-        return (f"`{text}` may have changed where it was read again", "U101")
+        if members.is_computed(klass, name):
+            return (f"`{text}` is computed at each read, and is read once now", "U101")
+        if klass.is_frozen:
+            return None
+        if writers.others(klass, name):
+            return answer
+        methods = writers.methods(klass, name)
+        if not methods:
+            return None
+        is_own = bool(owner) and "." not in first
+        return None if is_own and not self._is_reached(klass, duty.what[3:], methods) else answer
+
+    def _is_reached(self, klass: ClassText, handed: tuple[str, ...], methods: frozenset[str]) -> bool:
+        return self.writers[OLD].may_reach(klass, handed, methods)
 
     def _unbound(self, duty: Duty) -> Answer:
         return (f"`{duty.what[0]}` may have no value here", "U102")
@@ -118,17 +160,18 @@ class Duties:
         if ast.unparse(value) == "logging.getLogger(__name__)":
             module = self.names[NEW].modules.module_of(ref[1])
             return Problem(duty.path, duty.line, "U110", f"log records of `{name}` come from the logger {module} now")
-        return None if self._is_steady(value) else ("made anew in this module, by a call", "U109")
+        is_steady = self._is_steady(ref[1], ast.unparse(value.func))
+        return None if is_steady else ("made anew in this module, by a call", "U109")
 
-    def _is_steady(self, call: ast.Call) -> bool:
-        """Whether a function without arguments keeps its answer: it is cached, in the text of the tree."""
-        function = ast.unparse(call.func).rpartition(".")[2]
-        for each in mentioning(self.change.new, function):
-            raw = self.change.new.read(each)
-            at = re.search(rb"^((?:@[^\n]*\n)*)def " + function.encode() + rb"\(\)", raw, re.MULTILINE)
-            if at is not None:
-                return b"cache" in at[1]
-        return False
+    def _is_steady(self, path: str, function: str) -> bool:
+        """Whether a function without arguments keeps its answer: it is cached, or says again what imports and plain
+        tests of the machine say."""
+        place = self.members[NEW].found(path, function)
+        if place is None:
+            return False
+        raw = self.lines.raw(NEW, place[0])
+        at = re.search(rb"^((?:@[^\n]*\n)*)def %b\(\)[^\n]*\n" % place[1].encode(), raw, re.MULTILINE)
+        return at is not None and b"cache" in at[1]
 
     def _reflects(self, duty: Duty) -> Answer:
         return (f"`{duty.what[0]}` depends on where it stands", "U105" if "super" in duty.what[0] else "U110")
@@ -138,26 +181,22 @@ class Duties:
         words = [module, *(f"{module}.{name}" for name in names)] if module else names
         if any(self._is_loaded(OLD, duty.path, each) for each in words):
             return None
-        return Problem(
-            duty.path,
-            duty.line,
-            "U109",
-            f"the import of {words[0]} was done when the function ran, and is not any more",
-        )
+        text = f"the import of {words[0]} was done when the function ran, and is not any more"
+        return Problem(duty.path, duty.line, "U109", text)
 
     def _is_loaded(self, side: int, path: str, module: str) -> bool:
         """Whether a module is imported at the top of a file."""
+        return path in self.names[side].files and module in set(self._loaded(side, path))
+
+    def _loaded(self, side: int, path: str) -> Iterator[str]:
         names = self.names[side]
-        if path not in names.files:
-            return False
         for node in names.tree(path).body:
-            if isinstance(node, ast.Import) and any(alias.name == module for alias in node.names):
-                return True
-            if isinstance(node, ast.ImportFrom):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
                 base = names.modules.absolute(path, node.level, node.module)
-                if base == module or any(f"{base}.{alias.name}" == module for alias in node.names):
-                    return True
-        return False
+                yield base
+                yield from (f"{base}.{alias.name}" for alias in node.names)
 
     # ---- who is meant
 
@@ -165,7 +204,8 @@ class Duties:
         """A call on self was taken to reach this very method: does another class have a say?"""
         path, owner, name = duty.what[:3]
         for side in (OLD, NEW):
-            rival = self.members[side].rival(path, owner, name)
+            klass = self.members[side].klass((path, owner))
+            rival = self.members[side].rival(klass, name) if klass is not None else ""
             if rival:
                 return (f"`{name}` may be another one: {rival}", "U104")
         return None
@@ -174,20 +214,16 @@ class Duties:
         """A call on something unknown was taken to reach this method: is there another of that name?"""
         path, owner, name = duty.what[:3]
         for side in (OLD, NEW):
-            others = [each for each in self.members[side].definers(name) if each != (path, owner)]
+            others = [each for each in self.members[side].definers(name) if each != (path, owner.rpartition(".")[2])]
             if others:
                 return (f"`{name}` is a method of {others[0][1]} too", "U115")
         return None
 
     def _alias(self, duty: Duty) -> Answer:
-        return None
+        return self.renames.alias(duty)
 
     def _renamed(self, duty: Duty) -> Answer:
-        return self._is_holder(duty)
+        return self.renames.renamed(duty)
 
     def _redirected(self, duty: Duty) -> Answer:
-        return self._is_holder(duty)
-
-    def _is_holder(self, duty: Duty) -> Answer:
-        """Whether what the attribute is read from is an instance of the class that changed."""
-        return None
+        return self.renames.redirected(duty)

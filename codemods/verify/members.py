@@ -175,10 +175,12 @@ class Members:
             if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name) and inner.target.id == name:
                 return self._type(path, ast.unparse(inner.annotation))
             if isinstance(inner, ast.Assign):
-                values += [inner.value for target in inner.targets if isinstance(target, ast.Name) and target.id == name]
+                values += [
+                    inner.value for target in inner.targets if isinstance(target, ast.Name) and target.id == name
+                ]
         if len(values) != 1:
             return None
-        return self._type_of_value(path, function, ast.unparse(values[0]))
+        return self._type_of_value(path, ast.unparse(values[0]))
 
     def type_of_attribute(self, klass: ClassText, name: str) -> ClassText | None:
         """The class of an attribute of an instance."""
@@ -194,7 +196,7 @@ class Members:
                 if value == "None":
                     continue
                 method = each.method_at(each.line + each.block.count(b"\n", 0, match.start()))
-                one = self._type_of_value(each.path, "", value) or self._type_of_parameter(each, method, value)
+                one = self._type_of_value(each.path, value) or self._type_of_parameter(each, method, value)
                 if one is None:
                     return None
                 found[one.path, one.name] = one
@@ -207,7 +209,7 @@ class Members:
                 return self._type(klass.path, ast.unparse(each.annotation))
         return None
 
-    def _type_of_value(self, path: str, function: str, text: str) -> ClassText | None:
+    def _type_of_value(self, path: str, text: str) -> ClassText | None:
         """The class of the value of an expression: of a constructor call, or of a call whose result is annotated."""
         called = re.match(r"([\w.]+)\(", text)
         if called is None:
@@ -223,7 +225,9 @@ class Members:
         if place is None:
             return None
         raw = self.lines.raw(self.side, place[0])
-        header = re.search(rb"^def[ \t]+%b\((?:[^()]|\([^()]*\))*\)[ \t]*->[ \t]*([^:\n]+):" % place[1].encode(), raw, re.MULTILINE)
+        header = re.search(
+            rb"^def[ \t]+%b\((?:[^()]|\([^()]*\))*\)[ \t]*->[ \t]*([^:\n]+):" % place[1].encode(), raw, re.MULTILINE
+        )
         return self._type(place[0], header[1].decode("utf-8", "replace")) if header is not None else None
 
     def _type(self, path: str, text: str) -> ClassText | None:

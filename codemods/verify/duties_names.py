@@ -1,0 +1,267 @@
+"""What a class or module no longer calls by its old name: may anybody still mean it, and do the new readers mean it?
+
+Asked once for each name that was lost, whoever claims what became of it. Readers that surely mean it are the readers_*
+modules' findings; here, one that may mean it keeps the lost definition from being certified."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from codemods.schema.verdict import Problem
+from codemods.verify.change import TreeChange
+from codemods.verify.class_text import ClassText, classes_in
+from codemods.verify.frames import Claims, Duty, Line
+from codemods.verify.members import Members
+from codemods.verify.members_writes import CONSTRUCTORS, Writers
+from codemods.verify.names import Names
+from codemods.verify.tree_lines import Asked, Hit, TreeLines
+from codemods.verify.values import NEW, OLD
+
+Answer = Problem | tuple[str, str] | None
+_STRING = re.compile(rb"([\"'])((?:\\.|(?!\1).)*)\1")
+_ASKS = re.compile(rb"\b(?:getattr|hasattr|setattr|delattr)\(\s*([\w.]+)\s*,\s*[\"'](\w+)[\"']")
+_BY_NAME = re.compile(
+    rb"\b(?:attrgetter|methodcaller|itemgetter|__slots__|__getattribute__|__dict__|vars)\b|\bgetattr\b"
+)
+
+
+class Lost(Struct, frozen=True, eq=False):
+    """A name that a class (or a module, without one) had and has not any more. line: where the old side gives it."""
+
+    name: str
+    path: str
+    line: int
+    old: ClassText | None = None
+    new: ClassText | None = None
+
+
+class Renames:
+    """The names a change takes away from classes and modules, and who may still mean them."""
+
+    def __init__(self, change: TreeChange, claims: Claims, names: tuple[Names, Names], asked: Asked) -> None:
+        self.change, self.claims, self.names = change, claims, names
+        self.lost = [*self._lost_members(), *self._lost_functions()]
+        asked.said |= {each.name for each in self.lost}
+        asked.defined |= {each.name for each in self.lost if each.old is not None}
+        for (holder, name), old in claims.redirects.items():
+            asked.written |= {holder, name, old}
+
+    def look(self, lines: TreeLines, members: tuple[Members, Members], writers: tuple[Writers, ...]) -> None:
+        """What was found in the tree."""
+        self.lines, self.members, self.writers = lines, members, writers
+
+    # ---- what was lost
+
+    def _lost_members(self) -> Iterator[Lost]:
+        """Only names that are claimed to live on: under another name, behind another object, or as a function."""
+        moved = {
+            before[1].rpartition(".")[2]: before for before, after in self.claims.pairs.items() if "." in before[1]
+        }
+        wanted = {*self.claims.attributes.values(), *self.claims.redirects.values(), *moved}
+        for path in sorted(self.claims.changed) if wanted else ():
+            if path not in self.change.old:
+                continue
+            there = self.claims.modules.get(path, path)
+            after = classes_in(there, self.change.new.read(there)) if there in self.change.new else {}
+            for old in classes_in(path, self.change.old.read(path)).values():
+                new = self._partner(old, after)
+                for name in sorted(wanted) if new is not None else ():
+                    line = _line_of(old, name)
+                    if line and new is not None and not _line_of(new, name):
+                        yield Lost(name, path, line, old, new)
+
+    def _partner(self, old: ClassText, after: dict[str, ClassText]) -> ClassText | None:
+        path, name = self.claims.pairs.get((old.path, old.name), ("", old.name))
+        if path and path not in (old.path, self.claims.modules.get(old.path, old.path)):
+            return classes_in(path, self.change.new.read(path)).get(name)
+        return after.get(name)
+
+    def _lost_functions(self) -> Iterator[Lost]:
+        for before, after in self.claims.pairs.items():
+            name = before[1]
+            if "." not in name and after[1].rpartition(".")[2] != name:
+                yield Lost(name, before[0], self.names[OLD].definitions(before[0])[name].lineno)
+
+    # ---- the answers
+
+    def still_meant(self) -> list[Line]:
+        """Residue at what was lost where somebody may still mean it."""
+        found = []
+        for lost in self.lost:
+            why = self._still_meant(lost)
+            if why:
+                reason, code = why, "U119" if lost.old is not None else "U111"
+                title = f"{lost.old.name}.{lost.name}" if lost.old is not None else lost.name
+                found.append(Line(OLD, lost.path, lost.line, lost.line, "residue", reason, code, title))
+        return found
+
+    def renamed(self, duty: Duty) -> Answer:
+        """Whether the object that an attribute is read from is one whose attribute was renamed."""
+        receiver, _, name = duty.what[0].rpartition(".")
+        return self._is_holder(duty, receiver, self.claims.attributes[name])
+
+    def redirected(self, duty: Duty) -> Answer:
+        """Whether the object is one that has its attribute behind another object now."""
+        receiver, holder, name = duty.what[0].rsplit(".", 2)
+        return self._is_holder(duty, receiver, self.claims.redirects[holder, name])
+
+    def _is_holder(self, duty: Duty, receiver: str, old: str) -> Answer:
+        owners = [each for each in self.lost if each.name == old and each.new is not None]
+        answer = (f"`{receiver}` may be an object whose attribute `{old}` is still its own", "U115")
+        path, owner = duty.what[1:3]
+        members, writers = self.members[NEW], self.writers[NEW]
+        klass = members.type_of(path, duty.function, owner, receiver)
+        family = {name for each in owners if each.new is not None for name in writers.relatives(each.new)}
+        if klass is not None:
+            return None if klass.name in family else answer
+        hit = Hit(NEW, duty.path, duty.line, b"")
+        return None if any(each.new and writers.looks_like(hit, receiver, each.new) for each in owners) else answer
+
+    def alias(self, duty: Duty) -> Answer:
+        """An attribute is gone because another object has its value: did both always have the same?"""
+        text, _, owner = duty.what[:3]
+        old = text.rpartition(".")[2]
+        lost = next(
+            (each for each in self.lost if each.name == old and each.old and each.old.name == _last(owner)), None
+        )
+        if lost is None or lost.old is None or lost.new is None:
+            return (f"`{text}` is gone, and is read elsewhere as if it were not", "U119")
+        for (holder, name), each in self.claims.redirects.items():
+            if each == old and self._is_same_value(lost.old, lost.new, old, holder, name):
+                why = self._written(lost.old, lost.new, old, holder, name)
+                return (f"`{text}` and `{holder}.{name}` may become different: {why}", "U101") if why else None
+        return (f"`{text}` had not surely the value that is read now", "U101")
+
+    def _is_same_value(self, before: ClassText, after: ClassText, old: str, holder: str, name: str) -> bool:
+        """Whether the attribute was given what the other object has: `self.a = ps.a` beside `self.ps = ps`."""
+        values = _stored_values(before, old)
+        holders = _stored_values(after, holder) or [
+            value for each in self.members[NEW].line(after) for value in _stored_values(each, holder)
+        ]
+        if len(values) != 1 or len(holders) != 1:
+            return False
+        value, made = values[0], holders[0]
+        if value in (f"{made}.{name}", f"self.{holder}.{name}"):
+            return True
+        return re.search(rf"\b{name}={re.escape(value)}\s*[,)]", made) is not None
+
+    def _written(self, before: ClassText, after: ClassText, old: str, holder: str, name: str) -> str:
+        """Who may write one of the two and not the other."""
+        for side, klass, each in ((OLD, before, old), (NEW, after, holder)):
+            others = self.writers[side].others(klass, each)
+            methods = self.writers[side].methods(klass, each)
+            if others:
+                return f"{others[0].path}:{others[0].number} writes {each}"
+            if methods:
+                return f"{min(methods)} writes {each}"
+        inner = self.members[NEW].type_of_attribute(after, holder)
+        if inner is not None and inner.is_frozen:
+            return ""
+        found = self.writers[NEW].others(inner, name) if inner is not None else self.writers[NEW].anybody(name, holder)
+        own = self.writers[NEW].methods(inner, name) if inner is not None else ()
+        if found or own:
+            return f"{found[0].path}:{found[0].number} writes {name}" if found else f"{min(own)} writes {name}"
+        return ""
+
+    # ---- who may still mean it
+
+    def _still_meant(self, lost: Lost) -> str:
+        """A place that may still mean what was lost; "" for none."""
+        if lost.old is not None and lost.new is not None:
+            rival = self._relative_with(lost)
+            if rival:
+                return rival
+        is_shared = lost.old is not None and self._others_have(lost)
+        for hit in self.lines.says(lost.name):
+            if hit.side == NEW and hit.text.lstrip()[:1] != b"#" and self._means(lost, hit, is_shared):
+                return f"{hit.path}:{hit.number} may still mean `{lost.name}`"
+        return ""
+
+    def _relative_with(self, lost: Lost) -> str:
+        """A class above or below that still has a method of the name, and so answers in its place."""
+        assert lost.new is not None
+        if "method" not in (lost.old.kinds(lost.name) if lost.old is not None else ()):
+            return ""
+        members = self.members[NEW]
+        for each in [*members.line(lost.new), *members.heirs(lost.new)]:
+            if "method" in each.kinds(lost.name):
+                return f"{each.name} in {each.path} still has `{lost.name}`"
+        return ""
+
+    def _others_have(self, lost: Lost) -> bool:
+        """Whether some class of no kin has a member of this name: then most who say it mean that one."""
+        assert lost.new is not None
+        kin = self.writers[NEW].relatives(lost.new)
+        for hit in self.lines.says(lost.name):
+            if hit.side == NEW and self.lines.class_around(hit) not in {*kin, ""}:
+                word = re.escape(lost.name.encode())
+                if re.search(
+                    rb"\bself\.%b[ \t]*(?::[^=\n]+)?=(?!=)|^[ \t]+(?:def[ \t]+)?%b[ \t]*[(:=]" % (word, word), hit.text
+                ):
+                    return True
+        return False
+
+    def _means(self, lost: Lost, hit: Hit, is_shared: bool) -> bool:
+        word = re.escape(lost.name.encode())
+        strings = [match[2] for match in _STRING.finditer(hit.text) if re.search(rb"(?<!\w)%b(?!\w)" % word, match[2])]
+        if lost.old is None or lost.new is None:
+            return any(re.search(rb"(?<![\w.])%b\(" % word, text) for text in strings)
+        for asked in _ASKS.finditer(hit.text):
+            if asked[2] == lost.name.encode():
+                receiver = asked[1].decode("utf-8", "replace")
+                return self._may_be(lost, hit, receiver, is_shared)
+        if any(re.search(rb"\{[^{}]*\.%b\b" % word, text) and b"self.%b" % word not in text for text in strings):
+            return not is_shared
+        if any(text == lost.name.encode() for text in strings) and _BY_NAME.search(hit.text):
+            return not is_shared or self.lines.class_around(hit) in self.writers[NEW].relatives(lost.new)
+        for match in re.finditer(rb"([\w.]*(?:\(\)|\[[^\[\]]*\])*)\.%b\b" % word, hit.text):
+            if b"#" not in hit.text[: match.start()] and self._may_be(
+                lost, hit, match[1].decode("utf-8", "replace"), is_shared
+            ):
+                return True
+        return False
+
+    def _may_be(self, lost: Lost, hit: Hit, receiver: str, is_shared: bool) -> bool:
+        """Whether a receiver that no reader is sure of may be an object of the class."""
+        assert lost.new is not None
+        writers = self.writers[NEW]
+        if receiver in ("self", "cls"):
+            around = self.lines.class_around(hit)
+            if around not in writers.relatives(lost.new):
+                return False
+            home = self.members[NEW].klass((hit.path, around))
+            return home is not None and not any(_line_of(each, lost.name) for each in self.members[NEW].line(home))
+        if is_shared:
+            return writers.looks_like(hit, receiver, lost.new)
+        return writers.may_be(hit, receiver, lost.new)
+
+
+def _last(qualname: str) -> str:
+    return qualname.rpartition(".")[2]
+
+
+def _line_of(klass: ClassText, name: str) -> int:
+    """The line that gives a class a member of this name; 0 for none."""
+    word = re.escape(name.encode())
+    found = re.search(
+        rb"^%b(?:async[ \t]+)?(?:def[ \t]+%b\b|%b[ \t]*[:=])|\bself\.%b\b[ \t]*(?:,[^=()\n]*)?(?::[^=\n]+)?=(?!=)"
+        % (klass.indent, word, word, word),
+        klass.block,
+        re.MULTILINE,
+    )
+    return klass.line + klass.block.count(b"\n", 0, found.start()) if found is not None else 0
+
+
+def _stored_values(klass: ClassText, name: str) -> list[str]:
+    """What constructors of a class assign to an attribute, as text without spaces at its ends; "" elsewhere."""
+    found = []
+    pattern = re.compile(
+        rb"\bself\.%b[ \t]*(?::[^=\n]+)?=(?!=)[ \t]*((?:[^()\n]|\((?:[^()]|\([^()]*\))*\))*)" % re.escape(name.encode())
+    )
+    for match in pattern.finditer(klass.block):
+        method = klass.method_at(klass.line + klass.block.count(b"\n", 0, match.start()))
+        found.append(match[1].decode("utf-8", "replace").strip() if method in CONSTRUCTORS else "")
+    return found

@@ -1,0 +1,214 @@
+"""Who may write an attribute of an object after it is made: methods of its own, others, and what calls lead there.
+
+A receiver is told by its class where that is written, else by its name; one that nothing is known of may be anything.
+Tests are left out: what a test does to an object it does between calls, not within one."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from codemods.verify.class_text import ClassText
+from codemods.verify.members import Members
+from codemods.verify.names import Unreadable
+from codemods.verify.readers_family import is_test_path, snake
+from codemods.verify.tree_lines import Hit, TreeLines
+
+CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__"})
+_MAX_CALLS = 60
+
+
+class Writers:
+    """Stores of attributes on one side, told apart by what they may store to."""
+
+    def __init__(self, members: Members, lines: TreeLines) -> None:
+        self.members, self.lines = members, lines
+        self._relatives: dict[tuple[str, str], frozenset[str]] = {}
+        self._evidence: dict[tuple[str, str], frozenset[str]] = {}
+
+    def relatives(self, klass: ClassText) -> frozenset[str]:
+        key = (klass.path, klass.name)
+        if key not in self._relatives:
+            self._relatives[key] = self.members.relatives(klass)
+        return self._relatives[key]
+
+    def methods(self, klass: ClassText, name: str) -> frozenset[str]:
+        """The methods of the family, constructors left out, that store the attribute on self."""
+        found = set()
+        for hit, receiver in self._stores(name):
+            if receiver in ("self", "cls") and self.lines.class_around(hit) in self.relatives(klass):
+                home = self.members.klass((hit.path, self.lines.class_around(hit)))
+                method = home.method_at(hit.number) if home is not None else ""
+                if method not in CONSTRUCTORS and not (receiver == "cls" and method == "__init_subclass__"):
+                    found.add(method)
+        return frozenset(found)
+
+    def others(self, klass: ClassText, name: str) -> list[Hit]:
+        """Stores by anybody else to what may be an instance."""
+        return [
+            hit
+            for hit, receiver in self._stores(name)
+            if not (receiver in ("self", "cls") and self.lines.class_around(hit)) and self.may_be(hit, receiver, klass)
+        ]
+
+    def anybody(self, name: str, receiver: str) -> list[Hit]:
+        """Stores of an attribute of an object whose class nobody knows: by a receiver of the same last name, or by the
+        own methods of any class, constructors left out."""
+        leaf = receiver.rpartition(".")[2].lstrip("_")
+        found = []
+        for hit, other in self._stores(name):
+            around = self.lines.class_around(hit) if other in ("self", "cls") else ""
+            if around:
+                home = self.members.klass((hit.path, around))
+                if home is None or home.method_at(hit.number) not in CONSTRUCTORS:
+                    found.append(hit)
+            elif other.rpartition(".")[2].lstrip("_") in ("", leaf):
+                found.append(hit)
+        return found
+
+    def _stores(self, name: str) -> list[tuple[Hit, str]]:
+        side = self.members.side
+        return [
+            (hit, receiver)
+            for hit, receiver in self.lines.writes(name)
+            if not is_test_path(hit.path) and hit.side == (side if hit.path in self.lines.changed else 1)
+        ]
+
+    # ---- who is meant
+
+    def may_be(self, hit: Hit, receiver: str, klass: ClassText) -> bool:
+        """Whether a receiver may be an instance of the class."""
+        leaf = re.sub(r"(\(\)|\[[^\[\]]*\])+$", "", receiver).rpartition(".")[2].lstrip("_")
+        if leaf in ("self", "cls") or not leaf:
+            return True
+        evidence = self._given(hit, leaf)
+        if evidence:
+            return not evidence.isdisjoint(self.relatives(klass))
+        return self._is_called(klass, leaf) or not self._is_anothers(leaf)
+
+    def looks_like(self, hit: Hit, receiver: str, klass: ClassText) -> bool:
+        """Whether something says that a receiver is an instance: its class in this file, or what it is called."""
+        leaf = receiver.rpartition(".")[2].lstrip("_")
+        evidence = self._given(hit, leaf)
+        if evidence:
+            return not evidence.isdisjoint(self.relatives(klass))
+        return self._is_called(klass, leaf)
+
+    def _is_called(self, klass: ClassText, leaf: str) -> bool:
+        """Whether objects of a class, or of one of its kin, are called by this name."""
+        if leaf in self.relatives(klass) or leaf == _initials(klass.name):
+            return True
+        return any(
+            mine == leaf or mine.endswith(f"_{leaf}") or leaf.endswith(f"_{mine}")
+            for mine in map(snake, self.relatives(klass))
+        )
+
+    def _given(self, hit: Hit, leaf: str) -> frozenset[str]:
+        """The classes that a file gives a name by annotation or by making one."""
+        key = (hit.path, leaf)
+        if key not in self._evidence:
+            raw = self.lines.raw(hit.side, hit.path)
+            word = re.escape(leaf.encode())
+            found = set(re.findall(rb"\b%b\s*:\s*[\"']?(?:Optional\[)?(?:\w+\.)*(\w+)" % word, raw))
+            found |= set(re.findall(rb"\b%b\s*(?::[^=\n]+)?=\s*(?:\w+\.)*([A-Z]\w*)\(" % word, raw))
+            named = {each.decode("utf-8", "replace") for each in found}
+            self._evidence[key] = frozenset(
+                each for each in named if each[:1].isupper() and each not in ("Any", "Optional")
+            )
+        return self._evidence[key]
+
+    def _is_anothers(self, leaf: str) -> bool:
+        """Whether a name is what objects of some other class are called."""
+        bare = re.sub(r"\d+$", "", leaf)
+        return bare in self._customary
+
+    @property
+    def _customary(self) -> frozenset[str]:
+        """The last words of the names of all classes: `batch` of ScheduleBatch."""
+        known: frozenset[str] | None = self.lines.notes.get("customary")
+        if known is None:
+            words = set(_THINGS)
+            for name in self.lines.headers:
+                parts = snake(name).split("_")
+                words |= {"_".join(parts[at:]) for at in range(len(parts))}
+            known = self.lines.notes["customary"] = frozenset(words)
+        return known
+
+    # ---- what calls lead to
+
+    def may_reach(self, klass: ClassText, handed: tuple[str, ...], writers: frozenset[str]) -> bool:
+        """Whether calls that get the object may lead to one of its methods. handed: path and text of what is called."""
+        todo, seen = list(handed), set[str]()
+        while todo:
+            at = todo.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            further = self._further(klass, at, writers)
+            if further is None or len(seen) > _MAX_CALLS:
+                return True
+            todo += further
+        return False
+
+    def _further(self, klass: ClassText, call: str, writers: frozenset[str]) -> list[str] | None:
+        """What a called function hands the object on to; None when it may write, or is not known."""
+        path, _, text = call.partition(":")
+        head, _, rest = text.partition(".")
+        if head == "self" or (rest and self.members.found(path, head) is None and "." not in rest):
+            if "." in rest or rest in writers:
+                return None
+            found: list[str] = []
+            family = [*self.members.line(klass), *self.members.heirs(klass)]
+            homes = [each for each in family if any(name == rest for _, name in each.starts)]
+            for home in homes:
+                node = home.method(rest)
+                if node is None:
+                    return None
+                found += _handed(home.path, node, {"self"})
+            return found if homes else None
+        place = self.members.found(path, text)
+        if place is None:
+            return None
+        return self._function(place)
+
+    def _function(self, place: tuple[str, str]) -> list[str] | None:
+        """What a function of a module hands its parameters on to."""
+        try:
+            node = self.members.names.definitions(place[0]).get(place[1])
+        except Unreadable:
+            return None
+        if isinstance(node, ast.ClassDef):
+            functions = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+            node = next((each for each in functions if each.name == "__init__"), None)
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        names = {each.arg for each in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]} - {"self"}
+        return _handed(place[0], node, names)
+
+
+_THINGS = (
+    "args", "config", "cfg", "options", "state", "params", "param", "tensor", "module", "layer", "model", "batch",
+    "req", "request", "response", "result", "ret", "output", "out", "input", "x", "q", "k", "v", "parser", "logger",
+    "torch", "hidden_states", "weight", "weights", "data", "event", "stream", "kwargs", "cls", "np", "os", "sys",
+)  # fmt: skip
+
+
+def _initials(name: str) -> str:
+    return "".join(part[0] for part in snake(name).split("_") if part)
+
+
+def _handed(path: str, node: ast.AST, names: set[str]) -> list[str]:
+    """The calls in a function that get one of the names, as receiver or argument."""
+    found = []
+    for call in ast.walk(node):
+        if not isinstance(call, ast.Call):
+            continue
+        func = call.func
+        is_own = isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in names
+        if is_own:
+            assert isinstance(func, ast.Attribute)
+            found.append(f"{path}:self.{func.attr}")
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if any(isinstance(each, ast.Name) and each.id in names for each in given) and not is_own:
+            found.append(f"{path}:{ast.unparse(func)}")
+    return found
