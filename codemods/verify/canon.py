@@ -61,7 +61,11 @@ class Canon(Calls):
             return inline
         if isinstance(node, ast.Return) and is_value:
             target = ast.Name(RESULT, ast.Store())
-            return [Glue(node, frame, targets=(target,), value=node.value or ast.Constant(None))]
+            return self._parted(node, (target,), node.value or ast.Constant(None), frame)
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Call):
+            targets = tuple(node.targets) if isinstance(node, ast.Assign) else (node.target,)
+            if self.record(node.value, frame) is not None:
+                return self._parted(node, targets, node.value, frame)
 
         def inner(body: Sequence[ast.stmt], last: type | None = None) -> list[Item]:
             made = self._items(body, frame, is_value)
@@ -80,6 +84,24 @@ class Canon(Calls):
         if isinstance(node, ast.Match):
             return [Item(node, frame, blocks=tuple(inner(case.body) for case in node.cases))]
         return [Item(node, frame)]
+
+    def _parted(self, node: ast.stmt, targets: tuple[ast.expr, ...], value: ast.expr, frame: Frame) -> list[Item]:
+        """A tuple or a record that is made of more than names: its parts first, each in a place of its own."""
+        fields = self.record(value, frame) if isinstance(value, ast.Call) else None
+        if isinstance(value, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in value.elts):
+            fields = [(str(number), part) for number, part in enumerate(value.elts)]
+        if fields is None or all(isinstance(part, (ast.Name, ast.Attribute, ast.Constant)) for _, part in fields):
+            return [Glue(node, frame, targets=targets, value=value)]
+        out: list[Item] = []
+        for name, part in fields:
+            out.append(Glue(part, frame, targets=(ast.Name(f"<{name}>", ast.Store()),), value=part))  # type: ignore[arg-type]
+        names = [ast.Name(f"<{name}>", ast.Load()) for name, _ in fields]
+        if isinstance(value, ast.Call):
+            keywords = [ast.keyword(name, each) for (name, _), each in zip(fields, names, strict=True)]
+            made: ast.expr = ast.copy_location(ast.Call(value.func, [], keywords), value)
+        else:
+            made = ast.copy_location(ast.Tuple(list(names), ast.Load()), value)
+        return [*out, Glue(node, frame, targets=targets, value=made)]
 
     def _strip(self, items: list[Item], kind: type) -> None:
         """Takes off what does nothing at the end: `return`, `return None`, `continue`."""

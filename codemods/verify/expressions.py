@@ -79,7 +79,7 @@ class Expressions(Values):
                     return self._differ(o, fo, n, fn)
                 continue
             if name == "keywords" and isinstance(a, list) and isinstance(b, list):
-                b = self._reordered(a, b)
+                b = self._reordered(a, self._as_before(b, n, fn))
             if isinstance(a, list) and isinstance(b, list):
                 good &= self._list(o, a, fo, n, b, fn)
             elif isinstance(a, ast.expr) and isinstance(b, ast.expr):
@@ -124,6 +124,23 @@ class Expressions(Values):
         for extra in b[len(a) :]:
             good = self._differ(None, fo, extra if isinstance(extra, ast.AST) else n, fn)
         return good
+
+    def _as_before(self, keywords: list[ast.keyword], call: ast.AST, frame: Frame) -> list[ast.keyword]:
+        """The keywords that fill fields, under the names that the fields had."""
+        func = getattr(call, "func", None)
+        renamed = self.claims.attributes
+        if func is None or not any(each.arg in renamed for each in keywords):
+            return keywords
+        held = self.value(func, frame)
+        node = self.canon[NEW].names.definitions(str(held[2])).get(str(held[3])) if held and held[1] == "top" else None
+        fields = {ast.unparse(each.target) for each in getattr(node, "body", ()) if isinstance(each, ast.AnnAssign)}
+        is_copy = held is not None and held[-1] == "dataclasses.replace"
+        return [
+            ast.copy_location(ast.keyword(renamed[each.arg], each.value), each)
+            if each.arg in renamed and (is_copy or each.arg in fields)
+            else each
+            for each in keywords
+        ]
 
     def _reordered(self, a: list[ast.keyword], b: list[ast.keyword]) -> list[ast.keyword]:
         """The new keywords in the old order, when evaluating them in another order can't be noticed."""
@@ -178,7 +195,7 @@ class Expressions(Values):
                 if self._waited != each.waited:
                     self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
                 elif self._reached != each.reached:
-                    self._duty("stable", each.frame, each.node)
+                    self._duty("stable", each.frame, each.node, *dict.fromkeys(self._handed[each.reached :]))
                 each.is_met |= tuple(self._path) == each.path
 
     def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
@@ -187,7 +204,9 @@ class Expressions(Values):
                 canon.names.resolve(frame.path, node.id)
                 for canon, frame, node in zip(self.canon, (fo, fn), (o, n), strict=True)
             ]
-            if places[0][:2] != places[1][:2] and self.canon[NEW].repeatable(places[1]) is not None:
+            is_moved = (places[0][1:], places[1][1:]) in self.claims.pairs.items()
+            is_elsewhere = places[0][:2] != places[1][:2] and not is_moved
+            if is_elsewhere and self.canon[NEW].repeatable(places[1]) is not None:
                 self._duty("repeated", fn, n)
         if isinstance(n, ast.Attribute):
             if n.attr in self.claims.attributes and not (isinstance(o, ast.Attribute) and o.attr == n.attr):

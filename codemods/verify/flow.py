@@ -192,6 +192,7 @@ class Flow(Targets):
 
     def _leave(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Return):
+            self._overdue()
             self._returns.append(self.state.copy())
         elif isinstance(node, (ast.Break, ast.Continue)) and self._exits:
             self._exits[-1][isinstance(node, ast.Continue)].append(self.state.copy())

@@ -79,8 +79,7 @@ class Kernel(Flow):
 
     def _settle(self) -> None:
         """At the end of a unit: what was captured, postponed or evaluated and never met."""
-        for _, line in self.state.late.values():
-            self._residue_line(line, "the attribute is not written any more", "U103")
+        self._overdue()
         for captures in self._captures.values():
             for each in captures:
                 if each.frame.side == NEW:
@@ -228,21 +227,39 @@ class Kernel(Flow):
                 good &= self._alone(part, frame, self._part(value, number))
             return good
         if isinstance(target, ast.Attribute):
-            place = self._base(target, frame)
-            if frame.side == OLD and target.attr in self.claims.redirects.values():
-                self._kind = "redirect"
-                self._store(target, frame, value)
-                self._duty("alias", frame, target)
-                return True
-            if place is None or frame.side == OLD:
-                return self._residue(target, frame, "an attribute is written that the other side does not write")
-            since = self.state.late.pop(place, None)
-            if since is None or self.state.held[OLD].get(place) != value:
-                return self._residue(target, frame, "an attribute is written that the other side does not write")
-            if since[0] != self._effects:
-                self._duty("late", frame, target)
+            return self._alone_attribute(target, frame, value)
         self._store(target, frame, value)
         return True
+
+    def _alone_attribute(self, target: ast.Attribute, frame: Frame, value: Value) -> bool:
+        """The other side has to store the same value into the same attribute: it did so before, or does so later."""
+        place = self._base(target, frame)
+        if place is None:
+            return self._residue(target, frame, "an attribute is written that the other side does not write")
+        if frame.side == OLD and target.attr in self.claims.redirects.values():
+            self._kind = "redirect"
+            self._duty("alias", frame, target)
+        elif frame.side == NEW and self._fills(place, value):
+            self._kind = "redirect"
+        elif place in self.state.late and self.state.late[place].side != frame.side:
+            since = self.state.late.pop(place)
+            if self.state.held[1 - frame.side].get(place) != value:
+                return self._residue(target, frame, "an attribute gets another value than on the other side")
+            if since.effects != self._effects:
+                self._duty("late", frame, target)
+        else:
+            self._late(target, frame)
+        self._store(target, frame, value)
+        return True
+
+    def _fills(self, place: Place, value: Value) -> bool:
+        """Whether an object is stored whose fields are attributes that the old side has just stored."""
+        if value[0] != "record" or place[0] != "a":
+            return False
+        fields: dict[str, Value] = dict(value[1:])  # type: ignore[arg-type]
+        wanted = {last: old for (first, last), old in self.claims.redirects.items() if first == place[2]}
+        held = {last: self.state.held[OLD].get(("a", place[1], old)) for last, old in wanted.items()}
+        return bool(wanted) and all(fields.get(last) == known for last, known in held.items())
 
     def _capture(self, value: ast.expr, frame: Frame, targets: Iterable[Place]) -> None:
         """One side reads attributes into places of its own; what it copies from such places goes with it."""

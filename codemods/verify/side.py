@@ -56,7 +56,8 @@ class Side:
         callee: Ref = ()
         if isinstance(value, ast.Call):
             callee = self._comparable(self.names.resolve(ref[1], ast.unparse(value.func).partition(".")[0]))
-        return ("same", ref[2], ast.dump(value), *callee)
+        name = ref[2] if self.side else self.claims.pairs.get((ref[1], ref[2]), ("", ref[2]))[1]
+        return ("same", name, ast.dump(value), *callee)
 
     def imported(self, node: ast.Import | ast.ImportFrom, name: str, frame: Frame) -> Ref:
         return self._comparable(self.names.imported(frame.path, node, name))

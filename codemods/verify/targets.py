@@ -6,7 +6,7 @@ import ast
 
 from codemods.verify.expressions import Expressions
 from codemods.verify.frames import Frame, Line
-from codemods.verify.values import OLD, Value
+from codemods.verify.values import Late, Value
 
 
 class Targets(Expressions):
@@ -60,5 +60,5 @@ class Targets(Expressions):
         place = self._base(node, frame)
         assert place is not None
         last = getattr(node, "end_lineno", node.lineno) or node.lineno
-        line = Line(OLD, frame.path, node.lineno, last, "extract", function=frame.title)
-        self.state.late[place] = (self._effects, line)
+        line = Line(frame.side, frame.path, node.lineno, last, "extract", function=frame.title)
+        self.state.late[place] = Late(frame.side, self._effects, line)

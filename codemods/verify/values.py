@@ -17,12 +17,21 @@ OLD, NEW = 0, 1
 EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)
 
 
+@dataclass(frozen=True)
+class Late:
+    """An attribute that one side has stored and the other has not yet. effects: how many there had been."""
+
+    side: int
+    effects: int
+    line: Line
+
+
 @dataclass
 class State:
-    """What every place holds on each side. late: attributes the old side has written and the new one has not."""
+    """What every place holds on each side. late: attributes that one side alone has stored so far."""
 
     held: tuple[dict[Place, Value], dict[Place, Value]]
-    late: dict[Place, tuple[int, Line]] = field(default_factory=dict)
+    late: dict[Place, Late] = field(default_factory=dict)
     is_dead: bool = False
 
     def copy(self) -> State:
@@ -133,6 +142,12 @@ class Values:
     def _both(self, fo: Frame, old: str, fn: Frame, new: str, value: Value) -> None:
         self._hold(OLD, ("l", fo.number, old), value)
         self._hold(NEW, ("l", fn.number, new), value)
+
+    def _overdue(self) -> None:
+        """At an end: what one side has stored by now and the other never does."""
+        for late in self.state.late.values():
+            self._residue_line(late.line, "the attribute is not written on the other side", "U103")
+        self.state.late.clear()
 
     def _new(self) -> Value:
         return ("fresh", next(self._fresh))
