@@ -98,7 +98,7 @@ def encode(model: Struct) -> bytes:
 
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
-    """For plans: the cyclic collector would go through millions of nodes of syntax trees again and again, a quarter of
+    """The cyclic collector would go through millions of nodes of syntax trees again and again, a quarter of
     the time, to find next to nothing. What does pile up is collected where it is made (source/parse.py)."""
     was_enabled = gc.isenabled()
     gc.disable()

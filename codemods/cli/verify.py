@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from codemods.cli.options import ConfigOption, Root, ShowConfig
-from codemods.cli.session import Session, UsageProblem, run
+from codemods.cli.session import Session, UsageProblem, run, without_collector
 
 if TYPE_CHECKING:
     # What does the work is loaded when there is work: see session.py.
@@ -121,7 +121,7 @@ def verify_target(
     from codemods.cli.verify_output import write_report
     from codemods.report.spool import Spool
 
-    with Spool() as spool:
+    with without_collector(), Spool() as spool:
         if request.other is None:
             _check_commits(session, request, spool, is_live=_is_live(format_, output))
         else:

@@ -21,7 +21,8 @@ from codemods.schema.errors import InternalError, UnmovedError
 from codemods.schema.progress import Progress
 from codemods.verify.certificate import Explain, Readers, certify
 
-_COLLECT_EVERY = 8
+# Objects that may pile up before the cyclic collector goes through them: about 150 MB of syntax trees.
+_PILE = 1_000_000
 
 
 class Failed(Struct, frozen=True, kw_only=True):
@@ -74,10 +75,9 @@ def _error(commit: str, failed: Failed) -> UnmovedError:
 
 def _alone(request: Request) -> Generator[Certificate | Failed, None, None]:
     with ObjectStore(request.git_dir) as store:
-        for number, commit in enumerate(request.commits, 1):
+        for commit in request.commits:
             yield _certified(store, commit, request)
-            if number % _COLLECT_EVERY == 0:
-                gc.collect()  # the command runs without the cyclic collector; syntax trees are full of cycles
+            _tidy()
 
 
 def _together(request: Request, jobs: int) -> Generator[Certificate | Failed, None, None]:
@@ -95,19 +95,16 @@ class _Worker:
 
     store: ObjectStore
     request: Request
-    done = 0
 
 
 def _start(request: Request) -> None:
     _Worker.request = request
     _Worker.store = ObjectStore(request.git_dir)
-    gc.disable()  # as the command itself does
+    gc.disable()  # it would go through millions of nodes of syntax trees again and again
 
 
 def _work(commit: str) -> Certificate | Failed:
-    _Worker.done += 1
-    if _Worker.done % _COLLECT_EVERY == 0:
-        gc.collect()
+    _tidy()
     return _certified(_Worker.store, commit, _Worker.request)
 
 
@@ -119,6 +116,12 @@ def _certified(store: ObjectStore, commit: str, request: Request) -> Certificate
         return Failed(code=error.code, message=error.message, fix=error.fix, path=error.path, line=error.line)
     except Exception as error:  # noqa: BLE001 -- it has to travel to the process that reports it
         return _crashed(commit, error)
+
+
+def _tidy() -> None:
+    """Where the cyclic collector does not run by itself: what has piled up is collected, once it is worth it."""
+    if not gc.isenabled() and gc.get_count()[0] > _PILE:
+        gc.collect()
 
 
 def _crashed(commit: str, error: Exception) -> Failed:
