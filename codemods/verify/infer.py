@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from codemods.verify.forms import signature
 from codemods.verify.change import TreeChange
+from codemods.verify.forms import signature
 from codemods.verify.frames import Claims
 from codemods.verify.names import Definition, Names, statements
 
@@ -32,7 +32,7 @@ def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> C
     gone = _only(old, befores, new, claims.modules)
     came = _only(new, afters, old, {after: before for before, after in claims.modules.items()})
     claims.pairs.update(_paired(old, new, claims))
-    strangers = _strangers(old, befores, new, claims.modules)
+    strangers = _strangers(old, befores, new, afters, claims.modules)
     moved = dict(_moved(old, [*gone, *strangers], new, [*came, *strangers.values()]))
     # A method that only calls what became of it stays itself: both must have found somebody else.
     strangers = {each: now for each, now in strangers.items() if each in moved and now in moved.values()}
@@ -77,9 +77,19 @@ def _only(names: Names, paths: list[str], other: Names, moved: dict[str, str]) -
     ]
 
 
-def _strangers(old: Names, befores: list[str], new: Names, modules: dict[str, str]) -> dict[Definition, Definition]:
-    """Functions that share their name and place with one of the other side, and hardly anything else."""
+def _strangers(
+    old: Names, befores: list[str], new: Names, afters: list[str], modules: dict[str, str]
+) -> dict[Definition, Definition]:
+    """Functions that share their name and place with one of the other side, and hardly anything else, or that stand
+    word for word in another file."""
+    counts = Counter(qualname for path in afters for qualname in new.definitions(path))
     found = {}
+    bodies = {
+        (qualname, ast.dump(node)): path
+        for path in afters
+        for qualname, node in new.definitions(path).items()
+        if isinstance(node, _FUNCTIONS) and counts[qualname] > 1
+    }
     for path in befores:
         after = modules.get(path, path)
         if after not in new.files:
@@ -90,7 +100,8 @@ def _strangers(old: Names, befores: list[str], new: Names, modules: dict[str, st
                 continue
             if _length(node) == _length(other) and ast.dump(node) == ast.dump(other):
                 continue
-            if _share(_words(node), _words(other)) < _STRANGE:  # type: ignore[arg-type]
+            is_elsewhere = bodies.get((qualname, ast.dump(node)), after) != after
+            if is_elsewhere or _share(_words(node), _words(other)) < _STRANGE:  # type: ignore[arg-type]
                 found[path, qualname] = (after, qualname)
     return found
 
@@ -188,7 +199,7 @@ def _words(node: ast.AST) -> Counter[str]:
             found[each.attr] += 1
         elif isinstance(each, ast.Constant):
             found[repr(each.value)] += 1
-        elif isinstance(each, ast.stmt):
+        elif isinstance(each, (ast.stmt, ast.operator, ast.cmpop, ast.unaryop)):
             found[type(each).__name__] += 1
     for word in ("self", "Load"):
         found.pop(word, None)

@@ -43,7 +43,7 @@ class ValueLines:
                 is_new = not self.names[OLD].has((home, name))
                 if was is not None and was[0] != home and not self._stays(was):
                     self._moved(was, (path, name))
-                elif same is not None and is_new and same in known:
+                elif same is not None and is_new and same in known and was is None:
                     self.apart.add((NEW, path, name))
                     self._line(NEW, path, node, "support")
                 else:
@@ -153,14 +153,43 @@ class ValueLines:
 
     # ---- fields
 
+    def slots(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame) -> None:
+        """`__slots__` and the like name attributes: they follow when those are renamed, and must."""
+        for name in ("__slots__", "__match_args__"):
+            before, after = _listed(was, name), _listed(node, name)
+            if before is None or after is None:
+                continue
+            renamed = self.claims.attributes
+            for new, old in renamed.items():
+                if name == "__slots__" and old in before[1] and new not in after[1] and old in after[1]:
+                    self._residue(NEW, fn.path, after[0], f"`{old}` is `{new}` now, and has no slot", "U119")
+            if [renamed.get(each, each) for each in after[1]] == before[1]:
+                self.apart |= {(OLD, fo.path, f"{fo.title}.{name}"), (NEW, fn.path, f"{fn.title}.{name}")}
+                self._line(OLD, fo.path, before[0], "rename")
+                self._line(NEW, fn.path, after[0], "rename")
+
+    def _renamed_field(self, before: ast.AnnAssign, fo: Frame, node: ast.AnnAssign, fn: Frame) -> None:
+        """A field that stands where it stood, under another name."""
+        for side, each, frame in ((OLD, before, fo), (NEW, node, fn)):
+            self.apart.add((side, frame.path, f"{frame.title}.{ast.unparse(each.target)}"))
+            self._line(side, frame.path, each, "rename")
+        if before.value is not None and node.value is not None:
+            same_apart(self.kernel, before.value, level_frame(OLD, fo.path), node.value, level_frame(NEW, fn.path))
+        elif before.value is not node.value:
+            self._residue(NEW, fn.path, node, "has another default", "")
+
     def fields(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame) -> None:
         """Annotations in the body of a class that somebody may make fields of."""
         if not (node.decorator_list or node.bases or node.keywords):
             return
         before, after = _annotated(was), _annotated(node)
         frames = level_frame(OLD, fo.path), level_frame(NEW, fn.path)
+        places = [list(before), list(after)]
         for name, each in after.items():
-            other = before.get(self.claims.attributes.get(name, name))
+            older = self.claims.attributes.get(name, name)
+            other = before.get(older)
+            if other is not None and older != name and places[OLD].index(older) == places[NEW].index(name):
+                self._renamed_field(other, fo, each, fn)
             if other is None:
                 if any(name == plain for plain in _plain_targets(was)):
                     self._residue(NEW, fn.path, each, "annotated now, and was not", "")
@@ -178,6 +207,16 @@ def same_apart(kernel: Kernel, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -
     """Compares two expressions that have nothing before them."""
     kernel.level((), ())
     return kernel.same(o, fo, n, fn)
+
+
+def _listed(node: ast.ClassDef, name: str) -> tuple[ast.Assign, list[str]] | None:
+    """The statement that binds a tuple or list of names in a class body, and the names."""
+    for each in node.body:
+        if isinstance(each, ast.Assign) and name in _names_of(each) and isinstance(each.value, (ast.Tuple, ast.List)):
+            parts = [part.value for part in each.value.elts if isinstance(part, ast.Constant)]
+            if len(parts) == len(each.value.elts):
+                return each, [str(part) for part in parts]
+    return None
 
 
 def _annotated(node: ast.ClassDef) -> dict[str, ast.AnnAssign]:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
-from codemods.verify.forms import record_fields
 from codemods.verify.change import TreeChange
+from codemods.verify.forms import record_fields
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
 from codemods.verify.level_imports import ImportLines
@@ -64,7 +64,20 @@ class Levels:
                 self.kernel.function(older, after, self._given(older, after), "move")
             if older == after:
                 self._defaults(was, level_frame(OLD, older[0]), node, level_frame(NEW, after[0]))
+        self._records()
         self.problems += self._imports.problems
+
+    def _records(self) -> None:
+        """The decorators of a record class belong to what was said of the class."""
+        known = {
+            (line.path, line.first): line.kind for line in self.kernel.lines if line.side == NEW and not line.reason
+        }
+        for path in sorted(self.claims.changed):
+            for node in self.names[NEW].tree(path).body if path in self.change.new else ():
+                kind = known.get((path, node.lineno))
+                if isinstance(node, ast.ClassDef) and kind and record_fields(node) is not None:
+                    for each in node.decorator_list:
+                        self.kernel.lines.append(Line(NEW, path, each.lineno, each.end_lineno or each.lineno, kind))
 
     # ---- a module
 
@@ -150,6 +163,7 @@ class Levels:
         if before == after and self._is_same(was, before[0], node, after[0]) and not self._is_touched(node, after[0]):
             return
         self._values.fields(was, fo, node, fn)
+        self._values.slots(was, fo, node, fn)
         self._body(was.body, fo, node.body, fn)
 
     def _head(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame, kind: str) -> None:
@@ -227,8 +241,10 @@ class Levels:
 
     def _is_value(self, node: ast.Assign | ast.AnnAssign, frame: Frame) -> bool:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        head = f"{frame.title}." if frame.title else ""
         return all(
-            isinstance(each, ast.Name) and (frame.side, frame.path, each.id) in self._values.apart for each in targets
+            isinstance(each, ast.Name) and (frame.side, frame.path, head + each.id) in self._values.apart
+            for each in targets
         )
 
     # ---- names

@@ -28,6 +28,10 @@ _LISTS = re.compile(
     rb"|__(?:file|path)__[^\n]*\b(?:listdir|scandir|iterdir|r?glob|iglob|iter_modules)\("
 )
 _SHOWN_NAME = re.compile(rb"(?<!\w)(?:type\(\w+\)|__class__|\w+)\.__(?:qual)?name__|\brepr\(|!r\}")
+_SHOWN_FIELDS = (
+    rb"\b(?:asdict|astuple|_asdict|_fields|__dict__|vars|fields|repr|str|print|format|encode|dumps|to_builtins)\("
+    rb"|\b(?:_fields|__dict__)\b|\{\w+(?:![rs])?\}|%[rs]"
+)
 _TEXTS = tuple(suffix for suffix in DOCUMENT_SUFFIXES if suffix not in (".md", ".rst"))
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -44,6 +48,7 @@ class Surroundings:
             if _leaf(a) != _leaf(b) and isinstance(new.definitions(b[0])[b[1]], ast.ClassDef)
         ]
         self._texts = list(self._other_texts())
+        self._fields = list(self._renamed_fields())
 
     def words(self) -> set[str]:
         """What will be looked for."""
@@ -54,6 +59,7 @@ class Surroundings:
                 found |= {*_STORES, *_SHOWS}
         if self._renamed:
             found |= {"__name__", "__qualname__", *(_leaf(each) for pair in self._renamed for each in pair)}
+        found |= {each[1] for each in self._fields}
         if self.claims.modules:
             found |= {*_IMPORTERS, *(_stem(path) for path in self.claims.modules)}
         if any(_leaf(each) for each, _ in self._texts):
@@ -64,6 +70,7 @@ class Surroundings:
         """Everything that is found."""
         yield from self._stored()
         yield from self._shown()
+        yield from self._shown_fields()
         yield from self._paths()
         yield from self._computed_imports()
         yield from self._listed()
@@ -109,6 +116,31 @@ class Surroundings:
                     line = self._read(path).count(b"\n", 0, found.start()) + 1
                     yield Problem(path, line, "U110", f"shows names of classes; {_leaf(before)} is {_leaf(after)} now")
                     break
+
+    def _renamed_fields(self) -> Iterator[tuple[str, str, str]]:
+        """(path, class, old name) of every field in the body of a class that has another name now."""
+        old, new = self.names
+        for path in sorted(self.claims.changed) if self.claims.attributes else ():
+            for name, node in new.definitions(path).items() if path in new.files else ():
+                was = old.definitions(path).get(name) if path in old.files else None
+                if isinstance(node, ast.ClassDef) and isinstance(was, ast.ClassDef):
+                    before = {ast.unparse(each.target) for each in was.body if isinstance(each, ast.AnnAssign)}
+                    after = {ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign)}
+                    for now, field in self.claims.attributes.items():
+                        if field in before - after and now in after:
+                            yield path, name.rpartition(".")[2], field
+
+    def _shown_fields(self) -> Iterator[Problem]:
+        """The name of a field is part of what a data class prints, lists and matches."""
+        for home, owner, field in self._fields:
+            pattern = re.compile(
+                _SHOWN_FIELDS + rb"|\bcase\b[^\n]*\b" + owner.encode() + rb"\([^\n]*\b" + field.encode() + rb"\s*="
+            )
+            for path in sorted({home, *mentioning(self.change.new, owner)}):
+                found = pattern.search(self._read(path))
+                if found is not None:
+                    line = self._read(path).count(b"\n", 0, found.start()) + 1
+                    yield Problem(path, line, "U111", f"may show or match the field `{field}` of {owner} by its name")
 
     # ---- paths
 
