@@ -26,7 +26,7 @@ def left_behind(change: TreeChange) -> list[Problem]:
     for member in gone.members:
         by_class.setdefault(member.key, []).append(member)
     for key, members in by_class.items():
-        family = Family(change.new, key)
+        family = Family(change.new, key, [each.name for each in members])
         found.update(member_readers(change.new, family, members))
         found.update(doubles(change.new, family, members))
     by_module: dict[str, list[GoneName]] = {}

@@ -45,7 +45,7 @@ def _calls(files: FileSet, refit: Refit) -> Iterator[tuple[Source, ast.Call]]:
     if refit.key is None:
         yield from _function_calls(files, refit.path, refit.name, refit.after)
         return
-    family = Family(files, refit.key)
+    family = Family(files, refit.key, [] if refit.name == "__init__" else [refit.name])
     if refit.name != "__init__":
         yield from _method_calls(files, family, refit)
         return

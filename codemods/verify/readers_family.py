@@ -6,7 +6,7 @@ class when annotations or constructor calls somewhere in the tree say so and non
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from msgspec import Struct
@@ -93,10 +93,12 @@ def receiver_before(raw: bytes, at: int) -> bytes | None:
 
 
 class Family:
-    """The classes around one that lost members: `key`, what it derives from in the tree, and its heirs."""
+    """The classes around one that lost members: `key`, what it derives from in the tree, and its heirs.
 
-    def __init__(self, files: FileSet, key: ClassKey) -> None:
-        self.files, self.key = files, key
+    members: what was lost. Heirs of heirs are looked for only in files that name one of these or the class."""
+
+    def __init__(self, files: FileSet, key: ClassKey, members: Iterable[str] = ()) -> None:
+        self.files, self.key, self.members = files, key, tuple(members)
         self.path = modules_of(files).path_of(key.module) or ""
         self.above = mro(files, key).classes[1:]
         self._votes: dict[str, tuple[int, int]] = {}
@@ -107,16 +109,14 @@ class Family:
         """Classes below, found by their headers, file by file."""
         found: dict[tuple[str, str], Heir] = {}
         level, seen = {self.key.name}, {self.key.name}
+        paths = mentioning(self.files, self.key.name)
         while level:
-            below: set[str] = set()
-            for name in sorted(level):
-                heirs = list(self._direct(name))
-                found.update({(heir.path, heir.name): heir for heir in heirs})
-                below.update(heir.name for heir in heirs if not heir.is_test)
-            level = below - seen
-            seen |= below
-            if level:  # this costs a search of the tree, so it answers what the names are asked for as well
-                expect(self.files, [*sorted(level), *self.words])
+            heirs = list(self._direct(level, paths))
+            found.update({(heir.path, heir.name): heir for heir in heirs})
+            level = {heir.name for heir in heirs if not heir.is_test} - seen
+            seen |= level
+            # A search of the tree for every level would cost more than all the rest.
+            paths = sorted({path for word in (self.key.name, *self.members) for path in mentioning(self.files, word)})
         return tuple(found.values())
 
     @property
@@ -124,9 +124,9 @@ class Family:
         """What `votes` will look for."""
         return [word for each in sorted(self.loose) for word in (each, f"_{each}")]
 
-    def _direct(self, name: str) -> Iterator[Heir]:
-        word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
-        for path in mentioning(self.files, name):
+    def _direct(self, names: set[str], paths: Iterable[str]) -> Iterator[Heir]:
+        word = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in sorted(names)))
+        for path in paths:
             for match in _HEADER.finditer(text_of(self.files, path)):
                 if word.search(match[2]):
                     yield Heir(path, match[1].decode("utf-8", "replace"), is_test_path(path))

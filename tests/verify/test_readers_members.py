@@ -76,6 +76,12 @@ def test_an_attribute_that_holds_one() -> None:
     assert places(reader(use + "    def f(self):\n        return self.x.size\n"), DROP) == ["U119 pkg/use.py:8"]
 
 
+def test_an_heir_of_an_heir() -> None:
+    text = RUNNER + "# file: pkg/heir.py\nfrom pkg.runner import Runner\n\n\nclass Draft(Runner): ...\n"
+    text += "# file: pkg/use.py\nfrom pkg.heir import Draft\nclass Last(Draft):\n    def f(self):\n        self.size\n"
+    assert places(text, DROP) == ["U119 pkg/use.py:4"]
+
+
 # `pkg/other.py` annotates a name as Runner; `pkg/use.py` has the same name without a type.
 KEEPS = "class C:\n    def __init__(self, mr):\n        self._mr = mr\n"
 KEEPS += "    def f(self):\n        return self._mr.size\n"
