@@ -5,11 +5,10 @@ nor has a rule of its own here keeps no mark and so becomes residue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from codemods.schema.verdict import Explained, Mark, Problem
 from codemods.source.index import expect
 from codemods.verify.change import TreeChange
+from codemods.verify.claims import spelled
 from codemods.verify.duties import Duties
 from codemods.verify.frames import Claims, Line
 from codemods.verify.infer import infer
@@ -24,8 +23,12 @@ from codemods.verify.surroundings import Surroundings
 def explain(change: TreeChange) -> Explained:
     """Marks for the lines that were understood, residue for those that were compared and differ, problems beyond."""
     old, new = Names(change.old), Names(change.new)
-    paths = [each.path for each in change.changes if each.path.endswith(".py") and _is_readable(each.path, old, new)]
-    return check(change, infer(change, old, new, paths), old, new)
+    return check(change, infer(change, old, new, readable_paths(change, old, new)), old, new)
+
+
+def readable_paths(change: TreeChange, old: Names, new: Names) -> list[str]:
+    """The changed Python files that can be parsed on each side that has them."""
+    return [each.path for each in change.changes if each.path.endswith(".py") and _is_readable(each.path, old, new)]
 
 
 def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explained:
@@ -41,7 +44,7 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     dead.run()
     duties = Duties(change, claims, old, new)
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
-    explained = Explained(problems=[*levels.problems, *problems, *around.problems()], claims=sorted(_spelled(claims)))
+    explained = Explained(problems=[*levels.problems, *problems, *around.problems()], claims=spelled(claims))
     changed = _changed_lines(change)
     for line in lines:
         _put(explained, line)
@@ -92,12 +95,3 @@ def _put(explained: Explained, line: Line) -> None:
         known = marks.get(number)
         if known is None or not known.reason:
             marks[number] = mark
-
-
-def _spelled(claims: Claims) -> Iterator[str]:
-    for old, new in claims.pairs.items():
-        if old[1] != new[1] or claims.modules.get(old[0], old[0]) != new[0]:
-            yield f"definition {':'.join(old)} -> {':'.join(new)}"
-    yield from (f"module {old} -> {new}" for old, new in claims.modules.items())
-    yield from (f"attribute {old} -> {new}" for new, old in claims.attributes.items())
-    yield from (f"attribute {old} -> {'.'.join(new)}" for new, old in claims.redirects.items())
