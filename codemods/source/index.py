@@ -27,10 +27,12 @@ class _Blob:
         self.paths: list[str] = []
         self.starts: list[int] = []
         self.text = bytearray()
-        for path in base.paths():
-            if not path.endswith(PYTHON_SUFFIXES + DOCUMENT_SUFFIXES):
-                continue
-            raw = base.read(path)
+        paths = [path for path in base.paths() if path.endswith(PYTHON_SUFFIXES + DOCUMENT_SUFFIXES)]
+        read_many = getattr(base, "read_many", None)  # faster, where a base has it
+        found: Iterable[tuple[str, bytes]] = (
+            read_many(paths) if read_many else ((each, base.read(each)) for each in paths)
+        )
+        for path, raw in found:
             if len(raw) > _LARGEST:
                 continue
             self.paths.append(path)

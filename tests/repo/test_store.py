@@ -14,6 +14,8 @@ from codemods.repo.git import Conversation
 from codemods.repo.store import BadObject, ObjectStore, empty_tree
 from codemods.repo.tree_diff import TooMuch, differences, entry_at
 from codemods.schema.errors import SourceError
+from codemods.source.files import FileSet
+from codemods.source.index import expect, mentioning
 from tests.support.repository import make_repository, run_git, write_files
 
 FILES = {
@@ -95,7 +97,30 @@ def test_mentions_are_whole_words_of_python_files_and_documents(tmp_path: Path) 
         }
 
 
-def test_after_a_few_searches_reading_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_files_are_read_in_the_order_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MAX_BLOB_BYTES", 10)
+    many = {f"f{number}.py": b"%d\n" % number for number in range(150)}
+    root = make_repository(tmp_path, {**many, "f7.py": b"x" * 100})
+    with ObjectStore(git_dir(root)) as objects:
+        files = CommitFiles(objects, tree_of(root, "HEAD"))
+        asked = [*many][::-1]
+        seen = [(path, raw, files.read("f1.py")) for path, raw in files.read_many(asked)]
+        assert seen == [(path, many[path], b"1\n") for path in asked if path != "f7.py"]
+
+
+def test_a_name_is_found_the_same_way_by_search_and_by_reading(tmp_path: Path) -> None:
+    root = make_repository(tmp_path, FILES)
+    with ObjectStore(git_dir(root)) as objects:
+        files = FileSet(CommitFiles(objects, tree_of(root, "HEAD")), {"new.py": b"one\n", "pkg/b.py": None})
+        expected = ["new.py", "pkg/odd name\n.py"]
+        expect(files, ["one", "x"])
+        assert mentioning(files, "one") == expected
+        assert mentioning(files, "one_two") == ["pkg/deep/er/c.py"]
+        assert mentioning(files, "one", suffixes=(".py", ".md")) == ["docs/d.md", *expected]
+        assert mentioning(files, "x", "one") == []
+
+
+def test_after_one_search_reading_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commit_files, "MAX_GREPS", 1)
     root = make_repository(tmp_path, FILES)
     with ObjectStore(git_dir(root)) as objects:
