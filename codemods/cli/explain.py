@@ -19,7 +19,7 @@ def _codes() -> tuple[str, ...]:
 def explain(
     code: Annotated[
         str | None,
-        typer.Argument(metavar="[CODE]", help="A hazard, for example U104. Default: list them.", autocompletion=_codes),
+        typer.Argument(metavar="CODE", help="A hazard, for example U104. Default: list them.", autocompletion=_codes),
     ] = None,
     format_: FormatOption = None,
 ) -> None:

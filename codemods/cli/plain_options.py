@@ -1,10 +1,11 @@
-"""Commands whose options are converted by hand: texts, paths, lists of texts and choices.
+"""Commands whose options are converted by hand: texts, paths, lists of texts and choices; and their usage line.
 
 typer has pydantic convert every value, also one that was not given, and loading pydantic takes as long as searching a
 tree. Whatever is not plain, or wrong, still goes to typer, which also has the words for it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 _LEFT = object()  # for typer
+_BRACES = re.compile(r"^\{(.*)\}(?=(?:\.\.\.)?$)")
 
 
 class PlainCommand(TyperCommand):
@@ -20,6 +22,10 @@ class PlainCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return [_made_plain(each) for each in super().get_params(ctx)]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line, the same with every version: newer ones put what is required into braces."""
+        return [_BRACES.sub(r"\1", each) for each in super().collect_usage_pieces(ctx)]
 
 
 class PlainGroup(TyperGroup):

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from codemods.schema.plan import Step
     from codemods.schema.result import StepResult
 
+_Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A further key of the step, in TOML: wrapper=true. Repeatable."),
+]
+
 
 def plan(
     target: Annotated[
@@ -36,12 +41,7 @@ def plan(
         str | None,
         typer.Option(metavar="OPERATION", help="Another operation than extract-method (methods) or move (the rest)."),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A further key of the step, in TOML: wrapper=true. Repeatable."
-        ),
-    ] = None,
+    set_: _Set = None,
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the step to this plan; one that is there gets it as its next step."),

@@ -47,6 +47,15 @@ def test_help_shows_examples(unmoved: Unmoved) -> None:
     assert unmoved("--help").status == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [("apply", "PLAN"), ("plan", "TARGET"), ("check", "CERT [DIR_A] [DIR_B]"), ("explain", "[CODE]")],
+)
+def test_usage_names_the_arguments_plainly(unmoved: Unmoved, command: str, arguments: str) -> None:
+    usage = unmoved(command, "--help").out.strip().splitlines()[0]
+    assert usage == f"Usage: unmoved {command} [OPTIONS] {arguments}"
+
+
 def test_every_option_of_every_command_has_help(unmoved: Unmoved) -> None:
     for command in ("plan", "apply", "explain"):
         ran = unmoved(command, "--help")
