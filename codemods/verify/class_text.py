@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 _CLASS = re.compile(rb"^([ \t]*)class[ \t]+(\w+)[ \t]*[(:]", re.MULTILINE)
 _DATA = re.compile(rb"\b(dataclass|attr\.s|attrs?\.define|define|Struct|NamedTuple|BaseModel|TypedDict)\b")
+_PLAIN = re.compile(rb"@(?:\w+\.)*(?:staticmethod|classmethod|abstractmethod|override|final)\b[^\n]*")
 _ASKED = re.compile(rb"\b__getattr(?:ibute)?__\b")
 
 
@@ -29,6 +31,7 @@ class ClassText:
         self.line = raw.count(b"\n", 0, end) + 1
         inner = re.search(rb"\n([ \t]+)[^\s#]", self.block)
         self.indent = inner[1] if inner is not None else b"    "
+        self._kinds: dict[str, frozenset[str]] = {}
         self._methods: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | None] = {}
 
     @cached_property
@@ -54,24 +57,30 @@ class ClassText:
         """Whether reading an attribute runs code of the class."""
         return _ASKED.search(self.block) is not None
 
-    def kinds(self, name: str) -> set[str]:
-        """What the class body makes of a name: "method", "computed" (a decorated one), "field", "value"."""
-        found: set[str] = set()
+    def kinds(self, name: str) -> frozenset[str]:
+        """What the class body makes of a name: "method", "computed" (a decorated one), "field", "value", "typed"."""
+        if name not in self._kinds:
+            is_there = name.encode() in self.block
+            self._kinds[name] = frozenset(self._kinds_of(name)) if is_there else frozenset()
+        return self._kinds[name]
+
+    def _kinds_of(self, name: str) -> Iterator[str]:
         word = re.escape(name.encode())
-        for match in re.finditer(
-            rb"^%b((?:@[^\n]*\n%b)*)(?:async[ \t]+)?(?:def|class)[ \t]+%b\b" % (self.indent, self.indent, word),
-            self.block,
-            re.MULTILINE,
-        ):
-            plain = re.sub(
-                rb"@(?:\w+\.)*(?:staticmethod|classmethod|abstractmethod|override|final)\b[^\n]*", b"", match[1]
-            )
-            found.add("computed" if plain.strip() else "method")
-        for match in re.finditer(rb"^%b%b[ \t]*(:[^=\n]*)?(=)?" % (self.indent, word), self.block, re.MULTILINE):
-            if match[1] or match[2]:
-                is_there = match[2] is not None or self.is_data
-                found.add("value" if match[2] is not None and not match[1] else "field" if is_there else "typed")
-        return found
+        defined = rb"\n%b(?:(?:async[ \t]+)?(?:def|class)[ \t]+%b\b|%b[ \t]*(:[^=\n]*)?(=)?)" % (
+            self.indent,
+            word,
+            word,
+        )
+        for match in re.finditer(defined, self.block):
+            if match[0].rstrip().endswith((b":", b"=")) or match[1] or match[2]:
+                is_value = match[2] is not None
+                if is_value and re.match(rb"[ \t]*[\w.]*property\(", self.block[match.end() : match.end() + 80]):
+                    yield "computed"
+                else:
+                    yield "value" if is_value and not match[1] else "field" if is_value or self.is_data else "typed"
+            elif re.search(rb"\b(?:def|class)\b", match[0]):
+                above = _decorators(self.block, match.start() + 1)
+                yield "computed" if _PLAIN.sub(b"", above).strip() else "method"
 
     def annotation(self, name: str) -> str:
         """The annotation of a name in the class body."""

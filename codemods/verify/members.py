@@ -26,6 +26,8 @@ class Members:
         self.side, self.names, self.lines = side, names, lines
         self._classes: dict[Owner, ClassText | None] = {}
         self._found: dict[tuple[str, str], tuple[str, str] | None] = {}
+        self._heirs: dict[Owner, list[ClassText]] = {}
+        self._lines: dict[Owner, list[ClassText]] = {}
 
     # ---- where classes and functions are
 
@@ -91,30 +93,33 @@ class Members:
 
     def line(self, klass: ClassText) -> list[ClassText]:
         """The class and everything it inherits from."""
-        found, todo = [], [klass]
-        while todo:
-            at = todo.pop(0)
-            if at not in found:
-                found.append(at)
-                todo += self.bases(at)
-        return found
+        if (klass.path, klass.name) not in self._lines:
+            found, todo = [], [klass]
+            while todo:
+                at = todo.pop(0)
+                if at not in found:
+                    found.append(at)
+                    todo += self.bases(at)
+            self._lines[klass.path, klass.name] = found
+        return self._lines[klass.path, klass.name]
 
     def heirs(self, klass: ClassText) -> list[ClassText]:
         """The classes below, by the names in class headers; those of tests left out."""
-        found: dict[Owner, ClassText] = {}
-        level = {klass.name}
-        while level:
-            below: set[str] = set()
-            for name, places in self.lines.headers.items():
-                for hit, bases in places:
-                    if level.isdisjoint(bases) or hit.side != self._side_of(hit.path) or is_test_path(hit.path):
+        if (klass.path, klass.name) not in self._heirs:
+            found: dict[Owner, ClassText] = {}
+            level = {klass.name}
+            while level:
+                below: set[str] = set()
+                for hit, name in self.lines.heirs(level):
+                    if hit.side != self._side_of(hit.path) or is_test_path(hit.path) or name == klass.name:
                         continue
-                    each = self.klass((hit.path, name))
-                    if each is not None and (hit.path, name) not in found and name != klass.name:
+                    each = self.klass((hit.path, name)) if (hit.path, name) not in found else None
+                    if each is not None and any(base.rpartition(".")[2] in level for base in each.bases):
                         found[hit.path, name] = each
                         below.add(name)
-            level = below
-        return list(found.values())
+                level = below
+            self._heirs[klass.path, klass.name] = list(found.values())
+        return self._heirs[klass.path, klass.name]
 
     def _side_of(self, path: str) -> int:
         return self.side if path in self.lines.changed else 1

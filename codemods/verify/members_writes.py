@@ -81,10 +81,10 @@ class Writers:
         leaf = re.sub(r"(\(\)|\[[^\[\]]*\])+$", "", receiver).rpartition(".")[2].lstrip("_")
         if leaf in ("self", "cls") or not leaf:
             return True
+        if not self._is_called(klass, leaf) and self._is_anothers(leaf):
+            return False
         evidence = self._given(hit, leaf)
-        if evidence:
-            return not evidence.isdisjoint(self.relatives(klass))
-        return self._is_called(klass, leaf) or not self._is_anothers(leaf)
+        return not evidence or not evidence.isdisjoint(self.relatives(klass))
 
     def looks_like(self, hit: Hit, receiver: str, klass: ClassText) -> bool:
         """Whether something says that a receiver is an instance: its class in this file, or what it is called."""
@@ -93,6 +93,10 @@ class Writers:
         if evidence:
             return not evidence.isdisjoint(self.relatives(klass))
         return self._is_called(klass, leaf)
+
+    def is_typed(self, hit: Hit, receiver: str) -> bool:
+        """Whether its file gives a receiver a class."""
+        return bool(self._given(hit, receiver.rpartition(".")[2].lstrip("_")))
 
     def _is_called(self, klass: ClassText, leaf: str) -> bool:
         """Whether objects of a class, or of one of its kin, are called by this name."""
@@ -120,19 +124,7 @@ class Writers:
     def _is_anothers(self, leaf: str) -> bool:
         """Whether a name is what objects of some other class are called."""
         bare = re.sub(r"\d+$", "", leaf)
-        return bare in self._customary
-
-    @property
-    def _customary(self) -> frozenset[str]:
-        """The last words of the names of all classes: `batch` of ScheduleBatch."""
-        known: frozenset[str] | None = self.lines.notes.get("customary")
-        if known is None:
-            words = set(_THINGS)
-            for name in self.lines.headers:
-                parts = snake(name).split("_")
-                words |= {"_".join(parts[at:]) for at in range(len(parts))}
-            known = self.lines.notes["customary"] = frozenset(words)
-        return known
+        return bare in _THINGS or self.lines.is_customary(bare)
 
     # ---- what calls lead to
 
@@ -186,11 +178,11 @@ class Writers:
         return _handed(place[0], node, names)
 
 
-_THINGS = (
+_THINGS = frozenset((
     "args", "config", "cfg", "options", "state", "params", "param", "tensor", "module", "layer", "model", "batch",
     "req", "request", "response", "result", "ret", "output", "out", "input", "x", "q", "k", "v", "parser", "logger",
     "torch", "hidden_states", "weight", "weights", "data", "event", "stream", "kwargs", "cls", "np", "os", "sys",
-)  # fmt: skip
+))  # fmt: skip
 
 
 def _initials(name: str) -> str:

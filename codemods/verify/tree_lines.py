@@ -8,6 +8,7 @@ line that names what is asked for."""
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
@@ -42,7 +43,7 @@ class TreeLines:
     def __init__(self, change: TreeChange, asked: Asked) -> None:
         self.change, self.asked = change, asked
         self.changed = frozenset(each.path for each in change.changes if each.path.endswith(".py"))
-        self.notes: dict[str, frozenset[str]] = {}  # what others found in all lines, kept for the next who ask
+        self._by_name: dict[str, list[Hit]] = {}
         self._texts: dict[tuple[int, str], bytes] = {}
 
     def raw(self, side: int, path: str) -> bytes:
@@ -57,44 +58,107 @@ class TreeLines:
         """Every line that matched, whatever for."""
         return tuple(self._found())
 
+    def _with(self, name: str) -> list[Hit]:
+        if name not in self._by_name:
+            wanted = name.encode()
+            self._by_name[name] = [hit for hit in self.hits if wanted in hit.text]
+        return self._by_name[name]
+
     def writes(self, name: str) -> list[tuple[Hit, str]]:
         """Lines that may store or delete an attribute of this name, with the receiver as it is written there."""
         return [
             (hit, receiver)
             for hit, match in self._by_word("written", name)
-            if (receiver := self._receiver(hit, match, name)) is not None
+            if (receiver := self._receiver(hit, match)) is not None
         ]
 
     def defines(self, name: str) -> list[Hit]:
         """Lines inside classes or functions that start a definition or an assignment of this name."""
         word = re.compile(_DEFINES.replace("NAME", re.escape(name)).encode())
-        return [hit for hit in self.hits if name.encode() in hit.text and word.search(hit.text) is not None]
+        return [hit for hit in self._with(name) if word.search(hit.text) is not None]
 
     def says(self, name: str) -> list[Hit]:
         """Lines with this name as a whole word."""
         word = re.compile(rb"(?<!\w)%b(?!\w)" % re.escape(name).encode())
-        return [hit for hit in self.hits if name.encode() in hit.text and word.search(hit.text) is not None]
+        return [hit for hit in self._with(name) if word.search(hit.text) is not None]
 
     @cached_property
-    def headers(self) -> dict[str, list[tuple[Hit, tuple[str, ...]]]]:
-        """Simple name of a class -> where it stands and the simple names of its bases."""
-        found: dict[str, list[tuple[Hit, tuple[str, ...]]]] = {}
-        for hit in self.hits:
-            match = _HEADER.match(hit.text)
-            if match is not None:
-                bases = self._bases(hit, match.end()) if match[3] == b"(" else ()
-                found.setdefault(match[2].decode("utf-8", "replace"), []).append((hit, bases))
+    def headers(self) -> list[tuple[Hit, re.Match[bytes]]]:
+        """Every line that starts a class."""
+        return [(hit, match) for hit in self.hits if (match := _HEADER.match(hit.text)) is not None]
+
+    def heirs(self, names: set[str]) -> list[tuple[Hit, str]]:
+        """Where a class stands whose header names one of these as a base, and what it is called."""
+        word = re.compile(rb"\b%b\b" % _any(names).encode())
+        found = []
+        for hit, match in self._headers_with(word):
+            text = hit.text[match.end() :]
+            if b")" not in text:
+                text = self._rest(hit) if self._may_go_on(hit, word) else b""
+            if match[3] == b"(" and word.search(text) is not None:
+                found.append((hit, match[2].decode("utf-8", "replace")))
         return found
+
+    def _headers_with(self, word: re.Pattern[bytes]) -> Iterator[tuple[Hit, re.Match[bytes]]]:
+        """The headers that have a word, or go over several lines."""
+        text, starts, split = self._header_text
+        numbers = {bisect_right(starts, match.start()) - 1 for match in word.finditer(text)}
+        yield from (self.headers[number] for number in sorted(numbers | split))
+
+    @cached_property
+    def _header_text(self) -> tuple[bytes, list[int], set[int]]:
+        """All class headers as one text, where each starts in it, and which go over several lines."""
+        starts, at = [], 0
+        for hit, _ in self.headers:
+            starts.append(at)
+            at += len(hit.text) + 1
+        split = {
+            number for number, (hit, match) in enumerate(self.headers) if match[3] == b"(" and b")" not in hit.text
+        }
+        return b"\n".join(hit.text for hit, _ in self.headers), starts, split
+
+    def _may_go_on(self, hit: Hit, word: re.Pattern[bytes]) -> bool:
+        """Whether one of the next lines is nothing but one of the names; a header over several lines has one a line."""
+        after = self._bare.get((hit.side, hit.path), [])
+        return any(0 < each.number - hit.number < 20 and word.search(each.text) is not None for each in after)
+
+    @cached_property
+    def _bare(self) -> dict[tuple[int, str], list[Hit]]:
+        found: dict[tuple[int, str], list[Hit]] = {}
+        for hit in self.hits:
+            if _BARE_CLASS.match(hit.text) is not None:
+                found.setdefault((hit.side, hit.path), []).append(hit)
+        return found
+
+    def _rest(self, hit: Hit) -> bytes:
+        """A class header that goes over several lines."""
+        lines = self.raw(hit.side, hit.path).split(b"\n")[hit.number - 1 : hit.number + 20]
+        return b" ".join(lines).partition(b"):")[0].partition(b"(")[2]
+
+    @cached_property
+    def _names(self) -> tuple[str, str]:
+        """The names of all classes, one a line, and the same in small letters."""
+        names = "\n".join(sorted({match[2].decode("ascii", "replace") for _, match in self.headers}))
+        return f"\n{names}\n", f"\n{names.lower()}\n"
+
+    def is_customary(self, name: str) -> bool:
+        """Whether objects of some class are called so: `batch` for a ScheduleBatch."""
+        spelled, small = self._names
+        wanted = f"{name.replace('_', '').lower()}\n"
+        at = small.find(wanted)
+        while at >= 0:
+            if spelled[at].isupper():
+                return True
+            at = small.find(wanted, at + 1)
+        return False
 
     @cached_property
     def _levels(self) -> dict[tuple[int, str], list[tuple[int, int, str]]]:
         """Side and path -> line, indentation and name of every class header in it, in order."""
         found: dict[tuple[int, str], list[tuple[int, int, str]]] = {}
-        for hit in self.hits:
-            match = _HEADER.match(hit.text)
-            if match is not None:
-                at = (hit.number, len(match[1]), match[2].decode("utf-8", "replace"))
-                found.setdefault((hit.side, hit.path), []).append(at)
+        for hit, match in self.headers:
+            at = (hit.number, len(match[1]), match[2].decode("utf-8", "replace"))
+            found.setdefault((hit.side, hit.path), []).append(at)
         return found
 
     def class_around(self, hit: Hit) -> str:
@@ -113,38 +177,51 @@ class TreeLines:
         words = re.findall(rb"(?:\w+\.)*(\w+)(?=\s*[,)\[]|\s*$)", text.partition(b"):")[0] + b")")
         return tuple(word.decode("utf-8", "replace") for word in words)
 
-    def _receiver(self, hit: Hit, match: re.Match[bytes], name: str) -> str | None:
+    def _receiver(self, hit: Hit, match: re.Match[bytes]) -> str | None:
         """The receiver of a store as the line has it; None when it is no store after all."""
         text = match[0]
         if text.startswith((b"setattr", b"delattr", b"__dict__")):
             by_text = _BY_TEXT.search(hit.text)
             return (by_text[1] or by_text[2]).decode("utf-8", "replace") if by_text is not None else ""
-        dot = re.search(rb"\.%b\b" % re.escape(name).encode(), text)
-        assert dot is not None
-        before = hit.text[: match.start() + dot.start()]
+        if text.startswith((b"for", b"as", b"del")):
+            target = text.rpartition(b".")[0]
+            return None if re.search(rb"\bin\b", target) else _CHAIN.search(target)[0].decode("utf-8", "replace")  # type: ignore[index]
+        before = hit.text[: match.start()]
         chain = _CHAIN.search(before)
         receiver = chain[0] if chain is not None else b""
         rest = before[: len(before) - len(receiver)]
-        if b"#" in before or (text.startswith(b".") and _BEFORE.fullmatch(rest) is None):
+        is_whole_line = b"=" not in text
+        if is_whole_line and not (re.fullmatch(rb"[ \t(]*(?:[\w.]+,[ \t]*)*", rest) and self._is_tuple(hit)):
             return None
-        if text.startswith(b".") and text[1:].lstrip().startswith(b":") and rest.strip():
+        if b"#" in before or (_BEFORE.fullmatch(rest) is None and not is_whole_line):
             return None
-        if match.start() == 0 and not text.startswith(b".") and b"=" not in text and not self._is_tuple(hit):
+        if text[1:].lstrip(_WORD).lstrip().startswith(b":") and rest.strip():
             return None
         return receiver.decode("utf-8", "replace")
 
     def _is_tuple(self, hit: Hit) -> bool:
         """Whether a line is part of a target that goes over several lines."""
+        ends = self._tuple_ends.get((hit.side, hit.path), [])
+        if not any(0 < end - hit.number < 40 for end in ends):
+            return False
         lines = self.raw(hit.side, hit.path).split(b"\n")[hit.number - 1 : hit.number + 40]
-        ends = rb"[\w.,\s\[\]]*\)[ \t]*=(?!=)" if hit.text.rstrip().endswith(b",") else rb"\s*\)[ \t]*=(?!=)"
-        return re.match(ends, b"\n".join(lines)[len(hit.text) :]) is not None
+        after = b"\n".join(lines)[len(hit.text) :]
+        return re.match(rb"[\w.,\s\[\]]*\)[ \t]*=(?!=)", after) is not None
+
+    @cached_property
+    def _tuple_ends(self) -> dict[tuple[int, str], list[int]]:
+        """Side and path -> the lines that close a target of several lines."""
+        found: dict[tuple[int, str], list[int]] = {}
+        for hit in self.hits:
+            if re.match(_TUPLE_END.encode(), hit.text) is not None:
+                found.setdefault((hit.side, hit.path), []).append(hit.number)
+        return found
 
     def _by_word(self, kind: str, name: str) -> Iterator[tuple[Hit, re.Match[bytes]]]:
         assert name in getattr(self.asked, kind)
         pattern = re.compile(_WRITES.replace("NAME", re.escape(name)).encode())
-        for hit in self.hits:
-            if name.encode() in hit.text:
-                yield from ((hit, match) for match in pattern.finditer(hit.text))
+        for hit in self._with(name):
+            yield from ((hit, match) for match in pattern.finditer(hit.text))
 
     def _found(self) -> Iterator[Hit]:
         pattern = self._pattern()
@@ -162,9 +239,9 @@ class TreeLines:
                 yield from _search(side, path, self.raw(side, path), compiled)
 
     def _pattern(self) -> str:
-        parts = [r"^[ \t]*class[ \t]+\w+[ \t]*[(:]"]
+        parts = [r"^[ \t]*class[ \t]+\w+[ \t]*[(:]", _BARE]
         if self.asked.written:
-            parts.append(_WRITES.replace("NAME", _any(self.asked.written)))
+            parts += [_WRITES.replace("NAME", _any(self.asked.written)), _TUPLE_END]
         if self.asked.defined:
             parts.append(_DEFINES.replace("NAME", _any(self.asked.defined)))
         if self.asked.said:
@@ -172,18 +249,21 @@ class TreeLines:
         return "|".join(parts)
 
 
+_BARE = r"^[ \t]+(?:\w+\.)*[A-Z]\w*(?:\[[^\[\]]*\])?,?[ \t]*$"
+_BARE_CLASS = re.compile(_BARE.encode())
 _HEADER = re.compile(rb"([ \t]*)class[ \t]+(\w+)[ \t]*([(:])")
-_DEFINES = r"^[ \t]+(?:async[ \t]+)?(?:def[ \t]+|class[ \t]+)?NAME[ \t]*[(:=]"
+_DEFINES = r"(?:\b(?:def|class)[ \t]+NAME\b|^[ \t]+NAME[ \t]*=[ \t]*[\w.]*property\()"
 _WRITES = (
-    rf"\.NAME\b[ \t]*(?::[^=,()]*)?{_ASSIGNS}"
-    r"|^[ \t]*\(?[ \t]*(?:[\w.\[\]]+[ \t]*,[ \t]*)*[\w.]+\.NAME\b[ \t]*(?:,[^=()]*\)?[ \t]*=(?!=)|,?[ \t]*$)"
-    r"|\bfor[ \t]+[^#]*\.NAME\b[^#]*\bin\b|\bas[ \t]+\(?[\w.]+\.NAME\b|\bdel[ \t]+[^#]*\.NAME\b"
+    rf"\.NAME\b[ \t]*(?:(?::[^=,()]*)?{_ASSIGNS}|,[^=()]*\)?[ \t]*=(?!=)|,?[ \t]*$)"
+    r"|\bfor[ \t]+[\w., \t()]*\.NAME\b|\bas[ \t]+\(?[\w.]+\.NAME\b|\bdel[ \t]+[\w., \t()\[\]]*\.NAME\b"
     r"|(?:setattr|delattr|__dict__).*[\"']NAME[\"']"
 )
+_TUPLE_END = r"^[ \t]*\)[ \t]*=(?!=)"
 # What may stand before a target: nothing, another statement, another target, the head of a block.
 _BEFORE = re.compile(
     rb"\s*(?:.*[;=]\s*|(?:if|elif|while|for|with|else|try|finally|except)\b.*:\s*|\(?\s*(?:[\w.]+\s*,\s*)+)?"
 )
+_WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _BY_TEXT = re.compile(rb"(?:setattr\w*|delattr\w*)\(\s*([\w.]+)\s*,|([\w.]+)\.__dict__")
 _CHAIN = re.compile(rb"[\w.]*(?:\(\)|\[[^\[\]]*\])*\Z")
 
