@@ -13,7 +13,8 @@ from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Line
 from codemods.verify.kernel import Kernel
-from codemods.verify.level_loading import Loading, is_for_types, is_harmless, missing_at_run_time, used_too_early
+from codemods.verify.level_loading import Loading, is_for_types, is_harmless
+from codemods.verify.level_moments import missing_at_run_time, used_too_early
 from codemods.verify.names import Names, bindings
 from codemods.verify.values import NEW, OLD
 

@@ -1,5 +1,4 @@
-"""What happens while a module is loaded: which modules come along, what is used before it is there, what is there for
-type checkers only.
+"""Which modules come along when a file is loaded, and whether loading them does more than bind names.
 
 Reads statements at the top of files. Of files that did not change only the imports at the left margin are looked at,
 and of a large tree only the nearest ones: what is not found there counts as not loaded."""
@@ -8,19 +7,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from posixpath import dirname
 
 from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
-from codemods.verify.names import Names, Unreadable, bindings, local_names, parameters
+from codemods.verify.names import Names, Unreadable, statements
 
 _MOST_FILES = 150
 _IMPORT = re.compile(
     rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n\\#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _HARMLESS_NAMES = """
     __future__ abc argparse ast asyncio base64 bisect collections concurrent contextlib copy csv ctypes dataclasses
     datetime decimal enum fractions functools gc glob hashlib heapq importlib inspect io itertools json logging math
@@ -94,17 +91,55 @@ class Loading:
 
     def _is_inert(self, path: str) -> bool:
         try:
-            return all(is_inert(node) for node in self.names.tree(path).body)
+            return all(is_inert(node) or self._is_answer(path, node) for node in self.names.tree(path).body)
         except Unreadable:
             return False
 
+    def _is_answer(self, path: str, node: ast.stmt) -> bool:
+        """`name = question()`: the answer of a function of the tree that keeps nothing."""
+        if not isinstance(node, ast.Assign) or not all(isinstance(each, ast.Name) for each in node.targets):
+            return False
+        return self.is_question(path, node.value)
+
+    def is_question(self, path: str, node: ast.expr) -> bool:
+        """Whether an expression calls a function of the tree that stores nothing anywhere and calls nothing for its
+        effect. What that function calls in turn is not followed."""
+        if isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.Compare)):
+            parts = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+            return all(isinstance(each, ast.Constant) or self.is_question(path, each) for each in parts)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return False
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if not all(isinstance(each, ast.Constant) for each in given):
+            return False
+        for each in self._homes(path, node.func.id):
+            start = rb"^def " + node.func.id.encode() + rb"\("
+            found = re.search(start + rb".*?(?=^[^\s)])", self._raw(each) + b"\n#", re.MULTILINE | re.DOTALL)
+            if found is not None:
+                return _asks_only(found[0])
+        return False
+
+    def _homes(self, path: str, name: str) -> list[str]:
+        """The files that may define a global name of a module: itself, and those it imports the name from."""
+        found = [path]
+        for node in self.names.tree(path).body:
+            if isinstance(node, ast.ImportFrom) and any(name in (each.name, each.asname) for each in node.names):
+                module = self.names.modules.absolute(path, node.level, node.module)
+                home = self.names.modules.path_of(module, near=path)
+                if home is not None:
+                    inside = [each for each in self.next(home) if dirname(each).startswith(dirname(home))]
+                    found += [home, *(inside if home.endswith("__init__.py") else ())]
+        return found
+
+    def _raw(self, path: str) -> bytes:
+        try:
+            return self.names.files.read(path)
+        except (SourceError, KeyError):  # too large, or gone
+            return b""
+
     def _imported(self, path: str) -> Iterator[str]:
         modules = self.names.modules
-        try:
-            raw = self.names.files.read(path)
-        except (SourceError, KeyError):
-            return
-        for source, members, plain in _IMPORT.findall(raw):
+        for source, members, plain in _IMPORT.findall(self._raw(path)):
             if source:
                 module = source.decode(errors="replace")
                 dots = len(module) - len(module.lstrip("."))
@@ -126,8 +161,9 @@ class Loading:
 
     def _packages(self, path: str) -> Iterator[str]:
         at = dirname(path)
-        while f"{at}/__init__.py" in self.names.files:
-            yield f"{at}/__init__.py"
+        while at:
+            if f"{at}/__init__.py" in self.names.files:
+                yield f"{at}/__init__.py"
             at = dirname(at)
 
 
@@ -148,173 +184,21 @@ def is_harmless(dotted: str) -> bool:
     return dotted.partition(".")[0] in _HARMLESS
 
 
-# ---- what is used while a module is loaded
+def _asks_only(text: bytes) -> bool:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    for node in statements(tree.body):
+        if isinstance(node, (ast.Global, ast.Nonlocal, ast.Delete)):
+            return False
+        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant) and not _only_tells(node.value):
+            return False
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in targets):
+            return False
+    return True
 
 
-def used_too_early(tree: ast.Module) -> dict[str, int]:
-    """Names of the module that its loading reads before they are bound -> the line of the reading statement."""
-    own = {name for name, _ in bindings(tree.body)}
-    functions = {node.name: node for node in tree.body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
-    is_lazy = has_lazy_annotations(tree)
-    bound: set[str] = set()
-    found: dict[str, int] = {}
-    for node in tree.body:
-        here = {name for name, _ in bindings([node])}
-        missing = own - bound
-        itself = frozenset() if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) else frozenset(here)
-        for name in _reads_at_load(node, functions, is_lazy):
-            if name in missing and name not in itself:
-                found.setdefault(name, node.lineno)
-        bound |= here
-    return found
-
-
-def _reads_at_load(node: ast.AST, functions: Mapping[str, ast.stmt], is_lazy: bool) -> set[str]:
-    found: set[str] = set()
-    todo: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
-    entered: set[str] = set()
-    while todo:
-        at, local = todo.pop()
-        if isinstance(at, ast.Name) and isinstance(at.ctx, ast.Load) and at.id not in local:
-            found.add(at.id)
-        called = at.func if isinstance(at, ast.Call) else None
-        names = [called.id] if isinstance(called, ast.Name) else []
-        if isinstance(at, (*_FUNCTIONS, ast.ClassDef)):
-            names += [each.id for each in at.decorator_list if isinstance(each, ast.Name)]
-        for name in names:
-            if name in functions and name not in entered and name not in local:
-                entered.add(name)
-                todo += [(inner, local_names(each)) for each in _run(functions[name]) for inner in each.body]
-        todo += [(inner, local | extra) for inner, extra in _evaluated_parts(at, is_lazy)]
-    return found
-
-
-def _run(node: ast.stmt) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The functions that calling a function or a class runs."""
-    if isinstance(node, _FUNCTIONS):
-        yield node
-    elif isinstance(node, ast.ClassDef):
-        for each in node.body:
-            if isinstance(each, _FUNCTIONS) and each.name in ("__init__", "__new__", "__post_init__"):
-                yield each
-
-
-def _evaluated_parts(node: ast.AST, is_lazy: bool) -> Iterator[tuple[ast.AST, frozenset[str]]]:
-    """The parts of a node that are evaluated with it, and the names that are local in them."""
-    nothing: frozenset[str] = frozenset()
-    if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
-        parts: list[ast.AST] = [*node.args.defaults, *(each for each in node.args.kw_defaults if each)]
-        if not isinstance(node, ast.Lambda):
-            parts += node.decorator_list
-            if not is_lazy:
-                parts += [each.annotation for each in parameters(node) if each.annotation]
-                parts += [node.returns] if node.returns else []
-        yield from ((part, nothing) for part in parts)
-        return
-    if isinstance(node, ast.ClassDef):
-        own = frozenset(name for name, _ in bindings(node.body))
-        yield from ((part, nothing) for part in [*node.bases, *node.keywords, *node.decorator_list])
-        yield from ((part, own) for part in node.body)
-        return
-    extra = nothing
-    if isinstance(node, _COMPREHENSIONS):
-        extra = frozenset(n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name))
-    for name, value in ast.iter_fields(node):
-        if name == "annotation" and is_lazy:
-            continue
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, ast.AST):
-                yield each, extra
-
-
-def has_lazy_annotations(tree: ast.Module) -> bool:
-    return any(
-        isinstance(node, ast.ImportFrom)
-        and node.module == "__future__"
-        and any(alias.name == "annotations" for alias in node.names)
-        for node in tree.body
-    )
-
-
-# ---- what is there for type checkers only
-
-
-def missing_at_run_time(tree: ast.Module, raw: bytes) -> dict[str, int]:
-    """Names that running code reads and that are imported for type checkers only, or that an evaluated annotation
-    names and nothing binds -> the line of the first reader."""
-    typed = {name for node in tree.body if is_for_types(node) for name, _ in bindings(node.body)}  # type: ignore[attr-defined]
-    is_lazy = has_lazy_annotations(tree)
-    if is_lazy and not typed:
-        return {}
-    bound = {name for name, _ in bindings([node for node in tree.body if not is_for_types(node)])}
-    bound |= {name for part in re.findall(rb"\bglobal ([\w, ]+)", raw) for name in re.findall(r"\w+", part.decode())}
-    found: dict[str, int] = {}
-    candidates = typed - bound
-    if candidates:
-        words = re.compile(rb"\b(?:" + b"|".join(re.escape(each.encode()) for each in sorted(candidates)) + rb")\b")
-        lines = raw.split(b"\n")
-        for node, local in _units(tree.body, frozenset()):
-            start = node.body[0].lineno if isinstance(node, _FUNCTIONS) else getattr(node, "lineno", 1)
-            if words.search(b"\n".join(lines[start - 1 : getattr(node, "end_lineno", start)])):
-                for name, line in _run_time_reads(node, local):
-                    if name in candidates:
-                        found[name] = min(line, found.get(name, line))
-    if not is_lazy and "*" not in bound:
-        for note, line in _annotations(tree.body):
-            for each in ast.walk(note):
-                if isinstance(each, ast.Name) and each.id not in bound and each.id not in _BUILTINS:
-                    found.setdefault(each.id, line)
-    return found
-
-
-def _units(body: list[ast.stmt], local: frozenset[str]) -> Iterator[tuple[ast.AST, frozenset[str]]]:
-    """Functions, and what else stands in modules and classes, each with the names that are local around it."""
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            own = local | {name for name, _ in bindings(node.body)}
-            yield from ((each, local) for each in [*node.bases, *node.keywords, *node.decorator_list])
-            for each, names in _units(node.body, own):
-                yield each, local if isinstance(each, _FUNCTIONS) else names
-        elif not is_for_types(node):
-            yield node, local
-
-
-def _annotations(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, int]]:
-    """The annotations that are evaluated when modules and classes are made."""
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            own = {name for name, _ in bindings(node.body)}
-            for each, line in _annotations(node.body):
-                if not (isinstance(each, ast.Name) and each.id in own):
-                    yield each, line
-        elif isinstance(node, _FUNCTIONS):
-            notes = [*(each.annotation for each in parameters(node)), node.returns]
-            yield from ((each, node.lineno) for each in notes if each is not None)
-        elif isinstance(node, ast.AnnAssign):
-            yield node.annotation, node.lineno
-
-
-_BUILTINS = frozenset(dir(__import__("builtins"))) | {"__name__", "__file__", "__doc__"}
-
-
-def _run_time_reads(start: ast.AST, around: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """The names that running a unit reads and that are not local to it, without those in annotations."""
-    todo: list[tuple[ast.AST, frozenset[str]]] = [(start, around)]
-    while todo:
-        node, local = todo.pop()
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load) and node.id not in local:
-                yield node.id, node.lineno
-            continue
-        if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
-            todo += [(part, local) for part, _ in _evaluated_parts(node, True)]
-            inner = local | local_names(node)
-            todo += [(each, inner) for each in ([node.body] if isinstance(node, ast.Lambda) else node.body)]
-            continue
-        extra = frozenset(
-            n.id for each in getattr(node, "generators", ()) for n in ast.walk(each.target) if isinstance(n, ast.Name)
-        )
-        for name, value in ast.iter_fields(node):
-            if name != "annotation":
-                parts = value if isinstance(value, list) else [value]
-                todo += [(each, local | extra) for each in parts if isinstance(each, ast.AST)]
+def _only_tells(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("logger.", "logging.", "warnings."))

@@ -12,6 +12,7 @@ from codemods.source.import_effects import is_inert_value
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
+from codemods.verify.level_loading import Loading
 from codemods.verify.names import Definition, Names
 from codemods.verify.values import NEW, OLD
 
@@ -23,6 +24,7 @@ class ValueLines:
 
     def __init__(self, change: TreeChange, claims: Claims, names: tuple[Names, Names], kernel: Kernel) -> None:
         self.change, self.claims, self.names, self.kernel = change, claims, names, kernel
+        self._loading = Loading(names[NEW])
         self.apart: set[tuple[int, str, str]] = set()
         self._back = {after: before for before, after in claims.pairs.items()}
         self._homes = {after: before for before, after in claims.modules.items()}
@@ -105,6 +107,8 @@ class ValueLines:
 
     def _is_timeless(self, node: ast.expr, path: str) -> bool:
         """Whether evaluating it earlier or later makes no difference."""
+        if self._loading.is_question(path, node):
+            return True
         if not is_inert_value(node):
             return False
         for each in ast.walk(node):

@@ -262,7 +262,7 @@ class Levels:
 
     def _changed_callees(self) -> frozenset[str]:
         """Names of functions that take other parameters now or are gone: calls of them have to be looked at."""
-        found = set()
+        found = {each[1].rpartition(".")[2] for each in self.claims.unpaired}
         for before, after in self.claims.pairs.items():
             if self.kernel.canon[NEW].is_opened(after):
                 found |= {before[1].rpartition(".")[2], after[1].rpartition(".")[2]}

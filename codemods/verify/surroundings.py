@@ -60,6 +60,8 @@ class Surroundings:
         if self._renamed:
             found |= {"__name__", "__qualname__", *(_leaf(each) for pair in self._renamed for each in pair)}
         found |= {each[1] for each in self._fields}
+        for path, name in self.claims.unpaired:
+            found |= {name.rpartition(".")[2], self._home(path, name)}
         if self.claims.modules:
             found |= {*_IMPORTERS, *(_stem(path) for path in self.claims.modules)}
         if any(_leaf(each) for each, _ in self._texts):
@@ -71,6 +73,7 @@ class Surroundings:
         yield from self._stored()
         yield from self._shown()
         yield from self._shown_fields()
+        yield from self._swapped()
         yield from self._paths()
         yield from self._computed_imports()
         yield from self._listed()
@@ -141,6 +144,18 @@ class Surroundings:
                 if found is not None:
                     line = self._read(path).count(b"\n", 0, found.start()) + 1
                     yield Problem(path, line, "U111", f"may show or match the field `{field}` of {owner} by its name")
+
+    def _home(self, path: str, name: str) -> str:
+        """The class or the module that a definition is reached through."""
+        return name.rpartition(".")[0].rpartition(".")[2] or self.names[0].modules.module_of(path).rpartition(".")[2]
+
+    def _swapped(self) -> Iterator[Problem]:
+        """Another definition stands under an old name: files that did not change get the other one."""
+        for path, name in sorted(self.claims.unpaired):
+            leaf = name.rpartition(".")[2]
+            for each in mentioning(self.change.new, leaf, self._home(path, name)):
+                if each not in self.claims.changed:
+                    yield Problem(each, self._line(each, leaf), "U119", f"`{leaf}` of {path} is another one now")
 
     # ---- paths
 
