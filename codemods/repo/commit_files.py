@@ -2,31 +2,33 @@
 
 Plain files only, all of them: no setting leaves one out, because what is left out is not checked. Files above
 MAX_BLOB_BYTES are listed and can't be read. One `git grep` answers for any number of words, so whoever has many should
-ask for all of them at once; the answers are kept."""
+say so before (`expect`); it runs while others work, and the answers are kept."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import weakref
+from collections.abc import Iterable, Iterator
 
-from codemods.repo.git import GitFailed, git
+from codemods.repo.git import Background, GitFailed
 from codemods.repo.store import HARDENED, MAX_BLOB_BYTES, ObjectStore
 from codemods.repo.tree_diff import entries_of, entry_at
 from codemods.schema.errors import SourceError
 from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES
 
-# Attributes are not asked (`--text`): a .gitattributes file could call Python files binary and so hide them.
+# Attributes are not asked (`--text`): a .gitattributes file could call Python files binary and hide them. One pattern
+# for all words, as Perl has them: with `-F -w` git takes ten times as long for twenty words.
 _GREP = (
-    "grep", "--fixed-strings", "--word-regexp", "--only-matching", "--text", "--no-textconv", "--no-color", "--null",
-    "--no-line-number", "--no-column", "--full-name", "--no-recurse-submodules", "--no-ext-grep",
+    "grep", "--perl-regexp", "--only-matching", "--text", "--no-textconv", "--no-color", "--null", "--no-line-number",
+    "--no-column", "--full-name", "--no-recurse-submodules", "--no-ext-grep",
 )  # fmt: skip
-_GREP_LINES = (
-    "grep", "--perl-regexp", "--text", "--no-textconv", "--no-color", "--null", "--line-number", "--no-column",
-    "--full-name", "--no-recurse-submodules", "--no-ext-grep",
-)  # fmt: skip
-# A search takes nearly the time that reading the whole tree does, after which each further word is found at once.
-MAX_GREPS = 1
 _GREP_SETTINGS = ("-c", "core.commitGraph=false", "-c", "grep.fallbackToNoIndex=false")
+_PLAIN = re.compile(r"[A-Za-z0-9_]+\Z")
+# A search takes nearly the time that reading the whole tree does, after which each further word is found at once.
+MAX_SEARCHES = 1
+# Words that stand everywhere are not worth a search.
+MAX_SEARCH_OUTPUT = 40_000_000
 
 
 class CommitFiles:
@@ -37,7 +39,9 @@ class CommitFiles:
         self._paths: tuple[str, ...] | None = None
         self._oids: dict[str, str] | None = None
         self._mentions: dict[str, tuple[str, ...]] = {}
-        self._num_greps = 0
+        self._num_searches = 0
+        self._search: Background | None = None
+        self._searched: list[str] = []
 
     def paths(self) -> tuple[str, ...]:
         """Every plain file, sorted."""
@@ -72,35 +76,43 @@ class CommitFiles:
             if raw is not None:
                 yield path, raw
 
+    def expect(self, words: Iterable[str]) -> None:
+        """Begins to search for words that `mentions` will be asked for; the search goes on while others work."""
+        missing = [word for word in dict.fromkeys(words) if word not in self._mentions and _PLAIN.match(word)]
+        if missing and self._search is None and self._num_searches < MAX_SEARCHES:
+            self._num_searches += 1
+            argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP, "-f", "-", self.tree, "--"]
+            argv += [f"*{suffix}" for suffix in PYTHON_SUFFIXES + DOCUMENT_SUFFIXES]
+            stdin = f"\\b(?:{'|'.join(missing)})\\b\n".encode("ascii")
+            self._searched = missing
+            self._search = Background(*argv, cwd=self.store.git_dir, stdin=stdin, extra=HARDENED)
+            weakref.finalize(self, self._search.close)
+
     def mentions(self, words: Iterable[str]) -> dict[str, tuple[str, ...]] | None:
         """Word -> sorted paths of the Python files and documents in which it stands as a whole word of ASCII letters,
-        digits and underscores. None when that would take more than MAX_GREPS searches: reading is faster then."""
+        digits and underscores. None where that is not known after MAX_SEARCHES: reading all is faster then."""
         asked = list(dict.fromkeys(words))
-        missing = [word for word in asked if word not in self._mentions]
-        if missing:
-            if self._num_greps == MAX_GREPS:
-                return None
-            self._num_greps += 1
-            for word, found in self._grep(missing).items():
-                self._mentions[word] = tuple(sorted(found))
-        return {word: self._mentions[word] for word in asked}
+        for _ in range(2):
+            self._finish()
+            if all(word in self._mentions for word in asked):
+                return {word: self._mentions[word] for word in asked}
+            self.expect(asked)
+        return None
 
-    def _grep(self, words: Sequence[str]) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {word: set() for word in words}
-        # Not a word that git could match as one line: nothing mentions it.
-        searched = [word for word in words if word and "\n" not in word and "\0" not in word]
-        if not searched:
-            return found
-        # Patterns come from stdin: there may be more of them than a command line holds.
-        argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP, "-f", "-", self.tree, "--"]
-        argv += [f"*{suffix}" for suffix in PYTHON_SUFFIXES + DOCUMENT_SUFFIXES]
-        stdin = os.fsencode("".join(f"{word}\n" for word in searched))
+    def _finish(self) -> None:
+        """Takes in what a search has found."""
+        if self._search is None:
+            return
+        search, self._search = self._search, None
         try:
-            said = git(*argv, cwd=self.store.git_dir, stdin=stdin, extra=HARDENED)
+            said = search.result(MAX_SEARCH_OUTPUT)
         except GitFailed as error:
-            if error.returncode == 1 and error.stderr == "nothing":
-                return found
-            raise
+            if error.returncode != 1 or error.stderr != "nothing":
+                return  # a git without this kind of pattern: the files will be read instead
+            said = b""
+        if said is None:
+            return
+        found: dict[str, set[str]] = {word: set() for word in self._searched}
         # TREE:path, NUL, word, line feed, again and again; a path may hold line feeds, a word can't.
         head = len(self.tree) + 1
         name, *parts = os.fsdecode(said).split("\0")
@@ -108,23 +120,4 @@ class CommitFiles:
             word, _, following = part.partition("\n")
             found[word].add(name[head:])
             name = following
-        return found
-
-    def lines(self, pattern: str, suffixes: Sequence[str]) -> list[tuple[str, int, bytes]] | None:
-        """Path, number and text of the lines that match a Perl pattern. None when this git can't search for one, or a
-        path has a line feed: what it says can't be told apart then."""
-        argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP_LINES, "-f", "-", self.tree, "--"]
-        argv += [f"*{suffix}" for suffix in suffixes]
-        try:
-            said = git(*argv, cwd=self.store.git_dir, stdin=os.fsencode(f"{pattern}\n"), extra=HARDENED)
-        except GitFailed as error:
-            return [] if error.returncode == 1 and error.stderr == "nothing" else None
-        found = []
-        head = len(self.tree) + 1
-        for line in said.split(b"\n")[:-1]:
-            path, _, rest = line.partition(b"\0")
-            number, _, text = rest.partition(b"\0")
-            if not number.isdigit():
-                return None
-            found.append((os.fsdecode(path[head:]), int(number), text))
-        return found
+        self._mentions.update((word, tuple(sorted(paths))) for word, paths in found.items())

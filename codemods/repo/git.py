@@ -232,3 +232,47 @@ class Conversation:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Background:
+    """One git process that works while its caller does; its output waits in a file. Close it if the result is not
+    wanted any more."""
+
+    def __init__(self, *args: str, cwd: Path, stdin: bytes = b"", extra: Mapping[str, str] | None = None) -> None:
+        self._args = args
+        self._files = [scratch_file() for _ in range(3)]
+        given, said, complaints = self._files
+        given.write(stdin)
+        given.seek(0)
+        try:
+            self._process = subprocess.Popen(
+                command(args), cwd=cwd, env=environment(extra=extra), stdin=given, stdout=said, stderr=complaints
+            )
+        except OSError as error:
+            self._close_files()
+            raise _not_started(cwd, error) from error
+
+    def result(self, max_bytes: int) -> bytes | None:
+        """stdout; None when it is longer. Raises GitFailed for any exit code but 0."""
+        code = self._process.wait()
+        _, said, complaints = self._files
+        said.seek(0, os.SEEK_END)
+        num_bytes = said.tell()
+        said.seek(0)
+        complaints.seek(0)
+        try:
+            if code != 0:
+                raise failure(self._args, code, complaints.read())
+            return said.read() if num_bytes <= max_bytes else None
+        finally:
+            self._close_files()
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._close_files()
+
+    def _close_files(self) -> None:
+        for file in self._files:
+            file.close()

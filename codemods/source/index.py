@@ -113,8 +113,11 @@ def mentioning(files: FileSet, *words: str, suffixes: tuple[str, ...] = PYTHON_S
 
 
 def expect(files: FileSet, words: Iterable[str]) -> None:
-    """Says which words `mentioning` will be asked for, so that a base which searches by itself can do it in one go."""
-    _asked(files.base, tuple(words))
+    """Says which words `mentioning` will be asked for, so that a base which searches by itself (`expect(words)`) can
+    begin, and do it in one go."""
+    begin = None if files.base in _blobs else getattr(files.base, "expect", None)
+    if begin is not None:
+        begin(words)
 
 
 def _asked(base: Tree, words: Sequence[str]) -> set[str] | None:

@@ -88,10 +88,10 @@ def test_mentions_are_whole_words_of_python_files_and_documents(tmp_path: Path) 
     run_git(root, "config", "grep.patternType", "perl")
     with ObjectStore(git_dir(root)) as objects:
         files = CommitFiles(objects, tree_of(root, "HEAD"))
-        assert files.mentions(["one", "one_two", "on.", "nowhere", "b"]) == {
+        files.expect(["one", "one_two", "on.", "é", "nowhere", "b"])
+        assert files.mentions(["one", "one_two", "nowhere", "b"]) == {
             "one": ("docs/d.md", "pkg/b.py", "pkg/odd name\n.py", "pkg/z.py"),
             "one_two": ("pkg/deep/er/c.py",),
-            "on.": (),
             "nowhere": (),
             "b": ("a.py",),
         }
@@ -121,13 +121,42 @@ def test_a_name_is_found_the_same_way_by_search_and_by_reading(tmp_path: Path) -
 
 
 def test_after_one_search_reading_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commit_files, "MAX_GREPS", 1)
+    monkeypatch.setattr(commit_files, "MAX_SEARCHES", 1)
     root = make_repository(tmp_path, FILES)
     with ObjectStore(git_dir(root)) as objects:
         files = CommitFiles(objects, tree_of(root, "HEAD"))
         assert files.mentions(["one"]) is not None
         assert files.mentions(["two"]) is None
         assert files.mentions(["one"]) is not None
+
+
+def test_too_many_finds_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit_files, "MAX_SEARCH_OUTPUT", 40)
+    root = make_repository(tmp_path, FILES)
+    with ObjectStore(git_dir(root)) as objects:
+        files = CommitFiles(objects, tree_of(root, "HEAD"))
+        assert files.mentions(["one"]) is None
+        assert mentioning(FileSet(files), "one") == ["pkg/b.py", "pkg/odd name\n.py"]
+
+
+def test_a_git_that_can_not_search_so_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit_files, "_GREP", ("grep", "--no-such-option"))
+    root = make_repository(tmp_path, FILES)
+    with ObjectStore(git_dir(root)) as objects:
+        files = FileSet(CommitFiles(objects, tree_of(root, "HEAD")))
+        expect(files, ["one"])
+        assert mentioning(files, "one") == ["pkg/b.py", "pkg/odd name\n.py"]
+
+
+def test_a_search_nobody_waits_for_is_ended(tmp_path: Path) -> None:
+    root = make_repository(tmp_path, FILES)
+    with ObjectStore(git_dir(root)) as objects:
+        files = CommitFiles(objects, tree_of(root, "HEAD"))
+        files.expect(["one"])
+        search = files._search
+        assert search is not None
+        search.close()
+        assert search._process.returncode is not None
 
 
 def test_replace_refs_and_grafts_change_nothing(tmp_path: Path) -> None:
