@@ -9,6 +9,7 @@ import pytest
 from codemods.repo import ranges
 from codemods.repo.object_tree import NoSuchRevision
 from codemods.repo.ranges import BadRange, CutHistory, EmptyRange, resolve_range
+from codemods.repo.store import ObjectStore
 from codemods.schema.errors import GitError
 from tests.support.repository import make_repository, run_git
 
@@ -107,3 +108,26 @@ def test_a_directory_below_and_a_bare_repository(root: Path, tmp_path: Path) -> 
     run_git(tmp_path, "clone", "-q", "--bare", "r", "bare.git")
     for place in (root / "sub", tmp_path / "bare.git"):
         assert len(resolve_range(place, "side..main").commits) == 3
+
+
+def test_a_stale_commit_graph_is_not_believed(root: Path) -> None:
+    run_git(root, "commit-graph", "write", "--reachable")
+    place = root / ".git/objects/info/commit-graph"
+    place.chmod(0o644)
+    raw = bytearray(place.read_bytes())
+    raw[len(raw) // 2 : -20] = bytes(len(raw[len(raw) // 2 : -20]))
+    place.write_bytes(raw)
+    assert subjects_by_object(root, "side..main") == ["one", "merge", "three"]
+
+
+def subjects_by_object(root: Path, text: str) -> list[str]:
+    with ObjectStore(root / ".git") as objects:
+        return [objects.commit(commit).subject for commit in resolve_range(root, text).commits]
+
+
+def test_objects_of_another_repository_are_read_and_missed(root: Path, tmp_path: Path) -> None:
+    run_git(tmp_path, "clone", "-q", "--shared", "r", "borrower")
+    assert subjects_by_object(tmp_path / "borrower", "HEAD~1..HEAD") == ["three"]
+    (tmp_path / "r").rename(tmp_path / "gone")
+    with pytest.raises(GitError):
+        subjects_by_object(tmp_path / "borrower", "HEAD~1..HEAD")
