@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from codemods.verify.frames import Bind, Body, Claims, Glue, If, Item
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.Return)
-_LONELY = (ast.Return, ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Raise, ast.Expr, ast.Assert)
+_LONELY = (
+    *(ast.Return, ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Raise, ast.Expr, ast.Assert, ast.Match),
+    *(ast.AugAssign, ast.Delete, ast.FunctionDef, ast.ClassDef),
+)
 _LEAST = 0.34
 _MOST_CELLS = 250_000
 
@@ -22,39 +25,53 @@ def align(old: Sequence[Item], new: Sequence[Item], claims: Claims) -> Iterator[
     if len(old) * len(new) > _MOST_CELLS:
         yield from _by_position(old, new)
         return
-    score = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
     alike = [[_likeness(old[i], a[i], new[j], b[j]) for j in range(len(new))] for i in range(len(old))]
-    for i in range(len(old) - 1, -1, -1):
-        for j in range(len(new) - 1, -1, -1):
+    start_old = start_new = 0
+    for i, j in [*_best(alike, len(old), len(new)), (len(old), len(new))]:
+        yield from _gap(old[start_old:i], new[start_new:j])
+        if i < len(old) and j < len(new):
+            yield old[i], new[j]
+        start_old, start_new = i + 1, j + 1
+
+
+def _best(alike: list[list[float]], rows: int, columns: int) -> list[tuple[int, int]]:
+    """The pairs, in order, whose likenesses come to most."""
+    score = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    for i in range(rows - 1, -1, -1):
+        for j in range(columns - 1, -1, -1):
             best = max(score[i + 1][j], score[i][j + 1])
             score[i][j] = max(best, alike[i][j] + score[i + 1][j + 1] if alike[i][j] else 0.0)
-    i = j = 0
-    while i < len(old) or j < len(new):
-        if i < len(old) and j < len(new) and alike[i][j] and score[i][j] == alike[i][j] + score[i + 1][j + 1]:
-            yield old[i], new[j]
+    found, i, j = [], 0, 0
+    while i < rows and j < columns:
+        if alike[i][j] and score[i][j] == alike[i][j] + score[i + 1][j + 1]:
+            found.append((i, j))
             i, j = i + 1, j + 1
-        elif (
-            j < len(new) and (i == len(old) or score[i][j + 1] >= score[i + 1][j]) and isinstance(new[j], (Bind, Glue))
-        ):
-            yield None, new[j]
-            j += 1
-        elif (
-            i < len(old) and j < len(new) and type(old[i].node) is type(new[j].node) and _is_gap(old, new, i, j, score)
-        ):
-            yield old[i], new[j]
-            i, j = i + 1, j + 1
-        elif i < len(old) and (j == len(new) or score[i + 1][j] >= score[i][j + 1]):
-            yield old[i], None
+        elif score[i + 1][j] >= score[i][j + 1]:
             i += 1
         else:
-            yield None, new[j]
             j += 1
+    return found
 
 
-def _is_gap(old: Sequence[Item], new: Sequence[Item], i: int, j: int, score: list[list[float]]) -> bool:
-    """Two leftovers of one kind between the same neighbours may be one statement that changed much."""
-    plain = not isinstance(old[i], (Bind, Glue)) and not isinstance(new[j], (Bind, Glue))
-    return plain and isinstance(old[i].node, _LONELY) and score[i + 1][j + 1] == score[i][j]
+def _gap(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:
+    """What lies between two pairs. Leftovers of one kind may be one statement that changed much; the bindings and the
+    results of a body that stands in place of a call come before them."""
+    alike = [[float(_is_lonely(o, n)) for n in new] for o in old]
+    start_old = start_new = 0
+    for i, j in [*_best(alike, len(old), len(new)), (len(old), len(new))]:
+        rest_old, rest_new = list(old[start_old:i]), list(new[start_new:j])
+        while rest_old or rest_new:
+            first_new = bool(rest_new) and (not rest_old or isinstance(rest_new[0], (Bind, Glue)))
+            yield (None, rest_new.pop(0)) if first_new else (rest_old.pop(0), None)
+        if i < len(old) and j < len(new):
+            yield old[i], new[j]
+        start_old, start_new = i + 1, j + 1
+
+
+def _is_lonely(o: Item, n: Item) -> bool:
+    special = (Bind, Glue, Body)
+    is_plain = not isinstance(o, special) and not isinstance(n, special)
+    return is_plain and type(o.node) is type(n.node) and isinstance(o.node, _LONELY)
 
 
 def _by_position(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:

@@ -16,6 +16,7 @@ from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value, Values
 Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
 _ACTIVE = (ast.Attribute, ast.BinOp, ast.Compare, ast.JoinedStr, ast.UnaryOp)
+_CAPTURES = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 # What a call of these comes to depends on the frame it is made in.
 _REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
 _REFLECTS |= {"inspect.currentframe", "inspect.stack", "sys._getframe", "traceback.extract_stack"}
@@ -72,8 +73,8 @@ class Expressions(Values):
         good = True
         for name in o._fields:
             a, b = getattr(o, name, None), getattr(n, name, None)
-            if name in ("ctx", "kind"):
-                continue
+            if name in ("ctx", "kind") or (isinstance(o, _CAPTURES) and name in ("name", "rest") and a and b):
+                continue  # what a pattern captures is bound by who compares the cases
             if name == "attr":
                 if not self._is_attribute(str(a), fo, str(b), fn):
                     return self._differ(o, fo, n, fn)

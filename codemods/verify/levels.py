@@ -308,6 +308,10 @@ class Levels:
         assert isinstance(was, (ast.FunctionDef, ast.AsyncFunctionDef))
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         known = {arg.arg for arg in [*was.args.args, *was.args.kwonlyargs]}
+        kept = {arg.arg for arg in [*node.args.args, *node.args.kwonlyargs]}
+        # A parameter that stands where one stood whose name is gone is that one, renamed.
+        places = zip(was.args.args, node.args.args, strict=False)
+        known |= {new.arg for old, new in places if old.arg not in kept}
         names = [arg.arg for arg in [*node.args.args, *node.args.kwonlyargs] if arg.arg not in known]
         first = was.args.args[0].arg if was.args.args else "self"
         seen = self.kernel.canon[NEW].bound.get(after, {})
