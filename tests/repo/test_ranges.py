@@ -128,6 +128,6 @@ def subjects_by_object(root: Path, text: str) -> list[str]:
 def test_objects_of_another_repository_are_read_and_missed(root: Path, tmp_path: Path) -> None:
     run_git(tmp_path, "clone", "-q", "--shared", "r", "borrower")
     assert subjects_by_object(tmp_path / "borrower", "HEAD~1..HEAD") == ["three"]
-    (tmp_path / "r").rename(tmp_path / "gone")
+    root.rename(tmp_path / "gone")
     with pytest.raises(GitError):
         subjects_by_object(tmp_path / "borrower", "HEAD~1..HEAD")
