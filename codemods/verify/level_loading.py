@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from posixpath import dirname
+from posixpath import commonprefix, dirname
 
 from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
 from codemods.verify.names import Names, Unreadable, statements
 
-_MOST_FILES = 150
+_MOST_FILES = 120
 _IMPORT = re.compile(
     rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n\\#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
@@ -25,6 +25,7 @@ _HARMLESS_NAMES = """
     struct subprocess sys tempfile textwrap threading time traceback types typing unittest urllib uuid warnings weakref
     zlib typing_extensions
 """
+_MAKERS = frozenset({"ctypes", "re", "typing", "collections", "enum", "dataclasses", "operator", "struct", "math"})
 _HARMLESS = frozenset(_HARMLESS_NAMES.split())
 
 
@@ -52,7 +53,9 @@ class Loading:
         if len(seen) > 1 and todo == [path]:
             todo += [each for each in seen if each != path]
         while target not in seen and todo and len(seen) < 20 * _MOST_FILES and len(self._next) < _MOST_FILES:
-            for each in self.next(todo.pop(0)):
+            nearest = max(todo, key=lambda each: (len(commonprefix((each, target))), each.endswith("__init__.py")))
+            todo.remove(nearest)
+            for each in self.next(nearest):
                 if each not in seen:
                     seen[each] = None
                     todo.append(each)
@@ -96,10 +99,18 @@ class Loading:
             return False
 
     def _is_answer(self, path: str, node: ast.stmt) -> bool:
-        """`name = question()`: the answer of a function of the tree that keeps nothing."""
+        """`name = question()`: the answer of a function of the tree that keeps nothing, or a value made by calls into
+        modules that only make values; also in the body of a class."""
+        if isinstance(node, ast.ClassDef):
+            is_plain = not node.keywords and not node.decorator_list
+            return is_plain and all(is_inert(each) or self._is_answer(path, each) for each in node.body)
         if not isinstance(node, ast.Assign) or not all(isinstance(each, ast.Name) for each in node.targets):
             return False
-        return self.is_question(path, node.value)
+        calls = [each for each in ast.walk(node.value) if isinstance(each, ast.Call)]
+        return self.is_question(path, node.value) or all(
+            ast.unparse(each.func).partition(".")[0] in _MAKERS and isinstance(each.func, ast.Attribute)
+            for each in calls
+        )
 
     def is_question(self, path: str, node: ast.expr) -> bool:
         """Whether an expression calls a function of the tree that stores nothing anywhere and calls nothing for its
