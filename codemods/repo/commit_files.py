@@ -23,6 +23,7 @@ _GREP = (
     "grep", "--perl-regexp", "--only-matching", "--text", "--no-textconv", "--no-color", "--null", "--no-line-number",
     "--no-column", "--full-name", "--no-recurse-submodules", "--no-ext-grep",
 )  # fmt: skip
+_GREP_LINES = tuple(each.replace("--no-line", "--line") for each in _GREP if each != "--only-matching")
 _GREP_SETTINGS = ("-c", "core.commitGraph=false", "-c", "grep.fallbackToNoIndex=false")
 _PLAIN = re.compile(r"[A-Za-z0-9_]+\Z")
 # A search takes nearly the time that reading the whole tree does, after which each further word is found at once.
@@ -121,3 +122,27 @@ class CommitFiles:
             found[word].add(name[head:])
             name = following
         self._mentions.update((word, tuple(sorted(paths))) for word, paths in found.items())
+
+    def lines(self, pattern: str, suffixes: Iterable[str]) -> list[tuple[str, int, bytes]] | None:
+        """Path, number and text of the lines that match a Perl pattern. None when this git can't search for one, or a
+        path has a line feed: what it says can't be told apart then."""
+        argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP_LINES, "-f", "-", self.tree, "--"]
+        argv += [f"*{suffix}" for suffix in suffixes]
+        search = Background(*argv, cwd=self.store.git_dir, stdin=os.fsencode(f"{pattern}\n"), extra=HARDENED)
+        try:
+            said = search.result(MAX_SEARCH_OUTPUT)
+        except GitFailed as error:
+            return [] if error.returncode == 1 and error.stderr == "nothing" else None
+        finally:
+            search.close()
+        found = []
+        head, raw, path = len(self.tree) + 1, b"", ""
+        for line in (said or b"").split(b"\n")[:-1]:
+            name, _, rest = line.partition(b"\0")
+            number, _, text = rest.partition(b"\0")
+            if not number.isdigit():
+                return None
+            if name != raw:
+                raw, path = name, os.fsdecode(name[head:])
+            found.append((path, int(number), text))
+        return found if said is not None else None

@@ -54,12 +54,20 @@ class Duties:
                     asked.written.add(name)
             elif duty.kind in ("dispatch", "receiver"):
                 asked.defined.add(duty.what[2])
+            asked.classes |= {each.rpartition(".")[2] for each in self._owners(duty)}
         self.renames = Renames(self.change, self.claims, self.names, asked)
         self.lines = TreeLines(self.change, asked)
         self.members = (Members(OLD, self.names[OLD], self.lines), Members(NEW, self.names[NEW], self.lines))
         self.presence = tuple(Presence(each) for each in self.members)
         self.writers = tuple(Writers(each, self.lines) for each in self.members)
         self.renames.look(self.lines, self.members, self.writers)
+
+    def _owners(self, duty: Duty) -> Iterator[str]:
+        """The classes a duty is about, as far as it says."""
+        if duty.kind in ("dispatch", "receiver"):
+            yield duty.what[1]
+        elif duty.kind in ("stable", "computed", "eager", "alias") and duty.what[2]:
+            yield duty.what[2]
 
     # ---- when a value is read or written
 

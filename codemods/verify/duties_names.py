@@ -46,6 +46,7 @@ class Renames:
         self.lost = [*self._lost_members(), *self._lost_functions()]
         asked.said |= {each.name for each in self.lost}
         asked.defined |= {each.name for each in self.lost if each.old is not None}
+        asked.classes |= {each.new.name for each in self.lost if each.new is not None}
         for (holder, name), old in claims.redirects.items():
             asked.written |= {holder, name, old}
 

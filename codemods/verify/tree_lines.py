@@ -3,7 +3,7 @@ class, or still says a name.
 
 The base may search by itself (`lines`); otherwise every Python file is read once. Changed files are searched on both
 sides. Looks at text: what a line means is for others to say. A statement that goes over several lines is found by the
-line that names what is asked for."""
+line that names what is asked for, a class header over several lines only where its base is asked for by name."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class Asked(Struct):
     written: set[str] = set()
     defined: set[str] = set()
     said: set[str] = set()
+    classes: set[str] = set()
 
 
 class TreeLines:
@@ -213,7 +214,7 @@ class TreeLines:
         """Side and path -> the lines that close a target of several lines."""
         found: dict[tuple[int, str], list[int]] = {}
         for hit in self.hits:
-            if re.match(_TUPLE_END.encode(), hit.text) is not None:
+            if _TUPLE_END.match(hit.text) is not None:
                 found.setdefault((hit.side, hit.path), []).append(hit.number)
         return found
 
@@ -239,18 +240,24 @@ class TreeLines:
                 yield from _search(side, path, self.raw(side, path), compiled)
 
     def _pattern(self) -> str:
-        parts = [r"^[ \t]*class[ \t]+\w+[ \t]*[(:]", _BARE]
+        """One pattern for everything; it lets lines through that turn out to be none of ours, and is quick."""
+        parts = [r"\bclass[ \t]+\w+[ \t]*[(:]"]
+        if self.asked.classes:
+            parts.append(rf"\b{_any(self.asked.classes)},?[ \t]*$")
         if self.asked.written:
-            parts += [_WRITES.replace("NAME", _any(self.asked.written)), _TUPLE_END]
+            names = _any(self.asked.written)
+            parts += [
+                rf"\.{names}\b[ \t]*(?::[^=,()]*=|{_ASSIGNS}|,[^=()]*=|,?[ \t]*$)",
+                rf"\b(?:for|as|del)[ \t]+[^#=]*\.{names}\b|[\"']{names}[\"']|\)[ \t]*=(?!=)",
+            ]
         if self.asked.defined:
-            parts.append(_DEFINES.replace("NAME", _any(self.asked.defined)))
+            parts.append(rf"\b(?:def|class)[ \t]+{_any(self.asked.defined)}\b|\bproperty\(")
         if self.asked.said:
             parts.append(rf"\b{_any(self.asked.said)}\b")
         return "|".join(parts)
 
 
-_BARE = r"^[ \t]+(?:\w+\.)*[A-Z]\w*(?:\[[^\[\]]*\])?,?[ \t]*$"
-_BARE_CLASS = re.compile(_BARE.encode())
+_BARE_CLASS = re.compile(rb"[ \t]+(?:\w+\.)*[A-Z]\w*(?:\[[^\[\]]*\])?,?[ \t]*\Z")
 _HEADER = re.compile(rb"([ \t]*)class[ \t]+(\w+)[ \t]*([(:])")
 _DEFINES = r"(?:\b(?:def|class)[ \t]+NAME\b|^[ \t]+NAME[ \t]*=[ \t]*[\w.]*property\()"
 _WRITES = (
@@ -258,7 +265,7 @@ _WRITES = (
     r"|\bfor[ \t]+[\w., \t()]*\.NAME\b|\bas[ \t]+\(?[\w.]+\.NAME\b|\bdel[ \t]+[\w., \t()\[\]]*\.NAME\b"
     r"|(?:setattr|delattr|__dict__).*[\"']NAME[\"']"
 )
-_TUPLE_END = r"^[ \t]*\)[ \t]*=(?!=)"
+_TUPLE_END = re.compile(rb"[ \t]*\)[ \t]*=(?!=)")
 # What may stand before a target: nothing, another statement, another target, the head of a block.
 _BEFORE = re.compile(
     rb"\s*(?:.*[;=]\s*|(?:if|elif|while|for|with|else|try|finally|except)\b.*:\s*|\(?\s*(?:[\w.]+\s*,\s*)+)?"
