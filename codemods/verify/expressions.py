@@ -81,6 +81,10 @@ class Expressions(Values):
                 continue
             if name == "keywords" and isinstance(a, list) and isinstance(b, list):
                 b = self._reordered(a, self._as_before(b, n, fn))
+            if name == "kwd_attrs" and isinstance(n, ast.MatchClass):
+                b = self._former(n.kwd_attrs, n.cls, fn)
+            if name == "args" and isinstance(n, ast.Call) and isinstance(a, list):
+                b = self._patched(a, n, n.args)
             if isinstance(a, list) and isinstance(b, list):
                 good &= self._list(o, a, fo, n, b, fn)
             elif isinstance(a, ast.expr) and isinstance(b, ast.expr):
@@ -129,19 +133,35 @@ class Expressions(Values):
     def _as_before(self, keywords: list[ast.keyword], call: ast.AST, frame: Frame) -> list[ast.keyword]:
         """The keywords that fill fields, under the names that the fields had."""
         func = getattr(call, "func", None)
-        renamed = self.claims.attributes
-        if func is None or not any(each.arg in renamed for each in keywords):
+        if func is None:
             return keywords
-        held = self.value(func, frame)
+        names = self._former([each.arg for each in keywords], func, frame)
+        pairs = zip(keywords, names, strict=True)
+        return [each if each.arg == name else _keyword(name, each) for each, name in pairs]
+
+    def _former(self, names: list[Any], owner: ast.expr, frame: Frame) -> list[Any]:
+        """Names of fields of a class, or of a copy of its instance, as they were on the old side."""
+        renamed = self.claims.attributes
+        if not any(name in renamed for name in names):
+            return names
+        held = self.value(owner, frame)
         node = self.canon[NEW].names.definitions(str(held[2])).get(str(held[3])) if held and held[1] == "top" else None
         fields = {ast.unparse(each.target) for each in getattr(node, "body", ()) if isinstance(each, ast.AnnAssign)}
         is_copy = held is not None and held[-1] == "dataclasses.replace"
-        return [
-            ast.copy_location(ast.keyword(renamed[each.arg], each.value), each)
-            if each.arg in renamed and (is_copy or each.arg in fields)
-            else each
-            for each in keywords
-        ]
+        return [renamed[name] if name in renamed and (is_copy or name in fields) else name for name in names]
+
+    def _patched(self, a: list[Any], call: ast.AST, b: list[Any]) -> list[Any]:
+        """`patch("module.Class.method")`: the path of a definition stands for the definition."""
+        if not (a and b and isinstance(a[0], ast.Constant) and isinstance(b[0], ast.Constant)):
+            return b
+        if ast.unparse(call.func).rpartition(".")[2] != "patch":  # type: ignore[attr-defined]
+            return b
+        old, new = (canon.names.modules for canon in self.canon)
+        for before, after in self.claims.pairs.items():
+            paths = f"{old.module_of(before[0])}.{before[1]}", f"{new.module_of(after[0])}.{after[1]}"
+            if (a[0].value, b[0].value) == paths:
+                return [a[0], *b[1:]]
+        return b
 
     def _reordered(self, a: list[ast.keyword], b: list[ast.keyword]) -> list[ast.keyword]:
         """The new keywords in the old order, when evaluating them in another order can't be noticed."""
@@ -298,3 +318,7 @@ def _is_part(part: Value, value: Value) -> bool:
             return True
         at = at[1] if at[0] == "attr" else None
     return False
+
+
+def _keyword(name: str | None, node: ast.keyword) -> ast.keyword:
+    return ast.copy_location(ast.keyword(name, node.value), node)

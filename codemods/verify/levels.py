@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
-from codemods.verify.forms import record_fields
+from codemods.verify.forms import record_fields, without_docstring
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
+from codemods.verify.level_given import given
 from codemods.verify.level_imports import ImportLines
 from codemods.verify.level_loading import is_for_types
 from codemods.verify.level_values import ValueLines, same_apart
@@ -61,7 +62,7 @@ class Levels:
                 self._imports.gone(path)
         for older, was, after, node in self._later:
             if after not in self.kernel.matched:
-                self.kernel.function(older, after, self._given(older, after), "move")
+                self.kernel.function(older, after, given(self.kernel, self.names, older, after), "move")
             if older == after:
                 self._defaults(was, level_frame(OLD, older[0]), node, level_frame(NEW, after[0]))
         self._records()
@@ -91,12 +92,20 @@ class Levels:
 
     def _body(self, old: list[ast.stmt], fo: Frame, new: list[ast.stmt], fn: Frame) -> None:
         """The statements of one level; definitions by name, the rest in order."""
+        old, new = self._without_docstring(old, fo), self._without_docstring(new, fn)
         self._in_order(old, fo, new, fn)
         if self._may_turn(fn):
             self._turned(old, fo, new, fn)
         for node in new:
             if isinstance(node, _DEFINITIONS):
                 self._definition((fn.path, _qualname(fn, node)), node)
+
+    def _without_docstring(self, body: list[ast.stmt], frame: Frame) -> list[ast.stmt]:
+        rest = list(without_docstring(body)) if body else []
+        if len(rest) < len(body):
+            first, last = body[0].lineno, body[0].end_lineno or body[0].lineno
+            self.kernel.lines.append(Line(frame.side, frame.path, first, last, "docstring", function=frame.title))
+        return rest
 
     def _turned(self, old: list[ast.stmt], fo: Frame, new: list[ast.stmt], fn: Frame) -> None:
         """Definitions that only changed their order."""
@@ -298,24 +307,6 @@ class Levels:
         first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
         lines = self._texts[key]
         return b"\n".join(lines[first - 1 : node.end_lineno]) if lines else ast.dump(node).encode()
-
-    def _given(self, before: Definition, after: Definition) -> dict[str, ast.expr]:
-        """What the parameters of a function stand for in the old one, where no call was compared: what a call gives
-        them, or attributes of their names."""
-        was, node = (
-            names.definitions(each[0])[each[1]] for names, each in zip(self.names, (before, after), strict=True)
-        )
-        assert isinstance(was, (ast.FunctionDef, ast.AsyncFunctionDef))
-        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        known = {arg.arg for arg in [*was.args.args, *was.args.kwonlyargs]}
-        kept = {arg.arg for arg in [*node.args.args, *node.args.kwonlyargs]}
-        # A parameter that stands where one stood whose name is gone is that one, renamed.
-        places = zip(was.args.args, node.args.args, strict=False)
-        known |= {new.arg for old, new in places if old.arg not in kept}
-        names = [arg.arg for arg in [*node.args.args, *node.args.kwonlyargs] if arg.arg not in known]
-        first = was.args.args[0].arg if was.args.args else "self"
-        seen = self.kernel.canon[NEW].bound.get(after, {})
-        return {name: seen.get(name) or ast.Attribute(ast.Name(first, ast.Load()), name, ast.Load()) for name in names}
 
 
 def _qualname(frame: Frame, node: Function | ast.ClassDef) -> str:
