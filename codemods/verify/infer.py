@@ -85,7 +85,7 @@ def _strangers(
     counts = Counter(qualname for path in afters for qualname in new.definitions(path))
     found = {}
     bodies = {
-        (qualname, ast.dump(node)): path
+        (qualname, new.text(path, node)): path
         for path in afters
         for qualname, node in new.definitions(path).items()
         if isinstance(node, _FUNCTIONS) and counts[qualname] > 1
@@ -98,16 +98,13 @@ def _strangers(
             other = new.definitions(after).get(qualname)
             if not isinstance(node, _FUNCTIONS) or not isinstance(other, _FUNCTIONS):
                 continue
-            if _length(node) == _length(other) and ast.dump(node) == ast.dump(other):
+            text = old.text(path, node)
+            if text == new.text(after, other):
                 continue
-            is_elsewhere = bodies.get((qualname, ast.dump(node)), after) != after
+            is_elsewhere = bodies.get((qualname, text), after) != after
             if is_elsewhere or _share(_words(node), _words(other)) < _STRANGE:  # type: ignore[arg-type]
                 found[path, qualname] = (after, qualname)
     return found
-
-
-def _length(node: ast.stmt) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno
 
 
 def _values_renamed(

@@ -14,7 +14,8 @@ from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
 from codemods.verify.names import Names, Unreadable, statements
 
-_MOST_FILES = 120
+_MOST_FILES = 300
+_MOST_A_QUESTION = 40
 _IMPORT = re.compile(
     rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n\\#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
@@ -52,7 +53,8 @@ class Loading:
         seen, todo = self._reached.setdefault(path, ({path: None, **dict.fromkeys(self._packages(path))}, [path]))
         if len(seen) > 1 and todo == [path]:
             todo += [each for each in seen if each != path]
-        while target not in seen and todo and len(seen) < 20 * _MOST_FILES and len(self._next) < _MOST_FILES:
+        limit = len(self._next) + _MOST_A_QUESTION
+        while target not in seen and todo and len(self._next) < min(limit, _MOST_FILES):
             nearest = max(todo, key=lambda each: (len(commonprefix((each, target))), each.endswith("__init__.py")))
             todo.remove(nearest)
             for each in self.next(nearest):

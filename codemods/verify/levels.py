@@ -46,7 +46,6 @@ class Levels:
         self._later: list[tuple[Definition, Function, Definition, Function]] = []
         self._imports = ImportLines(change, claims, self.names, self.kernel)
         self._values = ValueLines(change, claims, self.names, self.kernel)
-        self._texts: dict[tuple[int, str], list[bytes]] = {}
         self._pattern: tuple[frozenset[str], re.Pattern[bytes]] | None = None
         self._opened = self._changed_callees()
 
@@ -285,7 +284,7 @@ class Levels:
         if words and (self._pattern is None or self._pattern[0] != words):
             text = b"|".join(re.escape(each.encode()) for each in sorted(words))
             self._pattern = (words, re.compile(rb"(?<!\w)(?:" + text + rb")(?!\w)"))
-        if not words or self._pattern is None or not self._pattern[1].search(self._text(NEW, path, node)):
+        if not words or self._pattern is None or not self._pattern[1].search(self.names[NEW].text(path, node)):
             return False
         return any(
             (isinstance(each, ast.Name) and each.id in words)
@@ -295,18 +294,9 @@ class Levels:
 
     def _is_same(self, was: ast.stmt, before: str, node: ast.stmt, after: str) -> bool:
         """Whether two statements are the same but for layout."""
-        if was.col_offset == node.col_offset and self._text(OLD, before, was) == self._text(NEW, after, node):
+        if was.col_offset == node.col_offset and self.names[OLD].text(before, was) == self.names[NEW].text(after, node):
             return True
         return ast.dump(was) == ast.dump(node)
-
-    def _text(self, side: int, path: str, node: ast.stmt) -> bytes:
-        key = (side, path)
-        if key not in self._texts:
-            raw = self.names[side].files.read(path)
-            self._texts[key] = raw.split(b"\n") if b"\r" not in raw and b"\f" not in raw else []
-        first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
-        lines = self._texts[key]
-        return b"\n".join(lines[first - 1 : node.end_lineno]) if lines else ast.dump(node).encode()
 
 
 def _qualname(frame: Frame, node: Function | ast.ClassDef) -> str:

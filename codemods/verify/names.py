@@ -35,6 +35,7 @@ class Names:
         self._trees: dict[str, ast.Module] = {}
         self._tables: dict[str, dict[str, list[ast.AST]]] = {}
         self._definitions: dict[str, dict[str, ast.stmt]] = {}
+        self._lines: dict[str, list[bytes]] = {}
         self._resolved: dict[tuple[str, str], Ref] = {}
         self._paths: frozenset[str] | None = None
         self._words: frozenset[str] = frozenset()
@@ -56,6 +57,16 @@ class Names:
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 raise Unreadable(f"{path}: {error}") from error
         return self._trees[path]
+
+    def text(self, path: str, node: ast.stmt) -> bytes:
+        """The lines of a statement, its decorators included; of a file with odd line ends the statement as Python sees
+        it."""
+        if path not in self._lines:
+            raw = self.files.read(path)
+            self._lines[path] = raw.split(b"\n") if b"\r" not in raw and b"\f" not in raw else []
+        lines = self._lines[path]
+        first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+        return b"\n".join(lines[first - 1 : node.end_lineno]) if lines else ast.dump(node).encode()
 
     def has(self, definition: Definition) -> bool:
         """Whether the tree has a definition of this name."""
