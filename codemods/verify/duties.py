@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
-from codemods.verify.class_text import ClassText
 from codemods.verify.duties_names import Answer, Renames
 from codemods.verify.frames import Claims, Duty, Line
 from codemods.verify.members import Members
 from codemods.verify.members_set import Presence
 from codemods.verify.members_writes import Writers
 from codemods.verify.names import Names
+from codemods.verify.steady import is_steady
 from codemods.verify.tree_lines import Asked, TreeLines
 from codemods.verify.values import NEW, OLD
 
@@ -133,25 +133,26 @@ class Duties:
         first, _, name = text.rpartition(".")
         members, writers = self.members[duty.side], self.writers[duty.side]
         klass = members.type_of(path, duty.function, owner, first)
-        answer = (f"`{text}` may have changed where it was read again", "U101")
+        answer = f"`{text}` may have changed where it was read again"
         if klass is None:
-            if self._is_computed(duty.side, name) or writers.anybody(name, first):
-                return answer
-            return None
+            anybody = writers.anybody(name, first)
+            if anybody:
+                return (f"{answer}: {anybody[0].path}:{anybody[0].number} writes it", "U101")
+            return (answer, "U101") if self._is_computed(duty.side, name) else None
         if members.is_computed(klass, name):
             return (f"`{text}` is computed at each read, and is read once now", "U101")
         if klass.is_frozen:
             return None
-        if writers.others(klass, name):
-            return answer
+        others = writers.others(klass, name)
+        if others:
+            return (f"{answer}: {others[0].path}:{others[0].number} writes it", "U101")
         methods = writers.methods(klass, name)
         if not methods:
             return None
         is_own = bool(owner) and "." not in first
-        return None if is_own and not self._is_reached(klass, duty.what[3:], methods) else answer
-
-    def _is_reached(self, klass: ClassText, handed: tuple[str, ...], methods: frozenset[str]) -> bool:
-        return self.writers[OLD].may_reach(klass, handed, methods)
+        if is_own and not self.writers[OLD].may_reach(klass, duty.what[3:], methods):
+            return None
+        return (f"{answer}: {min(methods)} writes it", "U101")
 
     def _unbound(self, duty: Duty) -> Answer:
         return (f"`{duty.what[0]}` may have no value here", "U102")
@@ -172,14 +173,9 @@ class Duties:
         return None if is_steady else ("made anew in this module, by a call", "U109")
 
     def _is_steady(self, path: str, function: str) -> bool:
-        """Whether a function without arguments keeps its answer: it is cached, or says again what imports and plain
-        tests of the machine say."""
+        """Whether a function without arguments keeps its answer."""
         place = self.members[NEW].found(path, function)
-        if place is None:
-            return False
-        raw = self.lines.raw(NEW, place[0])
-        at = re.search(rb"^((?:@[^\n]*\n)*)def %b\(\)[^\n]*\n" % place[1].encode(), raw, re.MULTILINE)
-        return at is not None and b"cache" in at[1]
+        return place is not None and is_steady(self.lines.raw(NEW, place[0]), place[1])
 
     def _reflects(self, duty: Duty) -> Answer:
         return (f"`{duty.what[0]}` depends on where it stands", "U105" if "super" in duty.what[0] else "U110")

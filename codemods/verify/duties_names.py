@@ -235,8 +235,8 @@ class Renames:
                 return False
             home = self.members[NEW].klass((hit.path, around))
             return home is not None and not any(_line_of(each, lost.name) for each in self.members[NEW].line(home))
-        if writers.is_typed(hit, receiver):
-            return False  # either another class, or for the readers_* modules to say
+        if not writers.may_be_called(receiver, lost.new, is_shared) or writers.is_typed(hit, receiver):
+            return False  # where it is typed, it is another class, or for the readers_* modules to say
         if is_shared:
             return writers.looks_like(hit, receiver, lost.new)
         return writers.may_be(hit, receiver, lost.new)

@@ -16,6 +16,7 @@ from codemods.verify.tree_lines import TreeLines
 Owner = tuple[str, str]  # path, qualname of a class
 _MAX_HOPS = 6
 _FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_STAR = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+\*", re.MULTILINE)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+([\w.]+)[ \t]+as[ \t]+(\w+)", re.MULTILINE)
 
 
@@ -60,7 +61,18 @@ class Members:
             outer = self.names.modules.path_of(module, near=path)
             if not rest and outer is not None and outer.endswith(".py"):
                 return self.found(outer, name, hops - 1)
+        if rest or head.startswith("_"):
+            return None
+        for star in _STAR.finditer(raw):
+            outer = self.names.modules.path_of(self._absolute(path, star[1]), near=path)
+            place = self.found(outer, head, hops - 1) if outer is not None and outer.endswith(".py") else None
+            if place is not None:
+                return place
         return None
+
+    def _absolute(self, path: str, dotted: bytes) -> str:
+        bare = dotted.lstrip(b".")
+        return self.names.modules.absolute(path, len(dotted) - len(bare), bare.decode("utf-8", "replace") or None)
 
     def _imports(self, path: str, raw: bytes, name: str) -> Iterator[tuple[str, str]]:
         """The modules, and the names in them, that imports of a file bind to a name."""
@@ -72,9 +84,7 @@ class Members:
             for part in re.sub(rb"#[^\n]*", b"", match[2]).strip(b"() \t\r\n").split(b","):
                 words = part.decode("utf-8", "replace").split()
                 if words and words[-1] == name:
-                    dots = len(match[1]) - len(match[1].lstrip(b"."))
-                    module = match[1].lstrip(b".").decode("utf-8", "replace")
-                    yield self.names.modules.absolute(path, dots, module or None), words[0]
+                    yield self._absolute(path, match[1]), words[0]
         for match in _IMPORT.finditer(raw):
             if match[2] == name.encode():
                 yield match[1].decode("utf-8", "replace"), ""
@@ -114,15 +124,28 @@ class Members:
                     if hit.side != self._side_of(hit.path) or is_test_path(hit.path) or name == klass.name:
                         continue
                     each = self.klass((hit.path, name)) if (hit.path, name) not in found else None
-                    if each is not None and any(base.rpartition(".")[2] in level for base in each.bases):
+                    if each is not None and self._derives(each, level, {*found, (klass.path, klass.name)}):
                         found[hit.path, name] = each
                         below.add(name)
                 level = below
             self._heirs[klass.path, klass.name] = list(found.values())
         return self._heirs[klass.path, klass.name]
 
+    def _derives(self, klass: ClassText, names: set[str], owners: set[Owner]) -> bool:
+        """Whether a class has one of these as a base: by name, unless the name leads elsewhere."""
+        for base in klass.bases:
+            if base.rpartition(".")[2] in names:
+                place = self.found(klass.path, base)
+                if place is None or place in owners:
+                    return True
+        return False
+
     def _side_of(self, path: str) -> int:
         return self.side if path in self.lines.changed else 1
+
+    def owners(self, klass: ClassText) -> frozenset[Owner]:
+        """Where every class is whose `self` may be an instance of the class."""
+        return frozenset((each.path, each.name) for each in [*self.line(klass), *self.heirs(klass)])
 
     def relatives(self, klass: ClassText) -> frozenset[str]:
         """The simple names of every class whose `self` may be an instance of the class."""

@@ -90,9 +90,10 @@ class Presence:
         return self._methods[key]
 
     def _surely(self, klass: ClassText, home: ClassText, body: Sequence[ast.stmt], me: str) -> set[str]:
-        """The attributes that a block sets whatever happens, unless it raises."""
+        """The attributes that a block sets whatever happens, unless it raises; what it reads is there as well."""
         found: set[str] = set()
         for node in body:
+            found |= _read(node, me)
             if isinstance(node, ast.If):
                 arms = [self._surely(klass, home, arm, me) for arm in (node.body, node.orelse)]
                 ends = [_ends(arm) for arm in (node.body, node.orelse)]
@@ -134,6 +135,7 @@ class Presence:
         found: set[str] = set()
         for node in body:
             if node.lineno <= line <= (node.end_lineno or node.lineno):
+                found |= _read(node, me) if getattr(node, "body", None) and line >= node.body[0].lineno else set()  # type: ignore[attr-defined]
                 for part in ("body", "orelse", "finalbody"):
                     inner = getattr(node, part, [])
                     if inner and inner[0].lineno <= line <= (inner[-1].end_lineno or 0):
@@ -164,3 +166,29 @@ def _ends(body: Sequence[ast.stmt]) -> str:
     return (
         "leave" if any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in body for n in ast.walk(s)) else ""
     )
+
+
+def _read(node: ast.stmt, me: str) -> set[str]:
+    """The attributes of the object that a statement reads in any case, before anything of its blocks runs."""
+    if isinstance(node, (ast.If, ast.While)):
+        todo: list[ast.AST] = [node.test]
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        todo = [node.iter]
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        todo = [node.items[0].context_expr]
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)):
+        todo = [node.value] if node.value is not None else []
+    else:
+        return set()
+    found = set()
+    while todo:
+        at = todo.pop()
+        if isinstance(at, ast.BoolOp):
+            todo.append(at.values[0])
+        elif isinstance(at, ast.IfExp):
+            todo.append(at.test)
+        elif not isinstance(at, (*_LATER, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            todo += ast.iter_child_nodes(at)
+            if isinstance(at, ast.Attribute) and isinstance(at.ctx, ast.Load) and _is_me(at.value, me):
+                found.add(at.attr)
+    return found

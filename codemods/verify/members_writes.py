@@ -33,15 +33,29 @@ class Writers:
         return self._relatives[key]
 
     def methods(self, klass: ClassText, name: str) -> frozenset[str]:
-        """The methods of the family, constructors left out, that store the attribute on self."""
-        found = set()
+        """The methods of the family that store the attribute on self, without those that only construct."""
+        found: set[str] = set()
         for hit, receiver in self._stores(name):
-            if receiver in ("self", "cls") and self.lines.class_around(hit) in self.relatives(klass):
+            if receiver in ("self", "cls") and (hit.path, self.lines.class_around(hit)) in self.members.owners(klass):
                 home = self.members.klass((hit.path, self.lines.class_around(hit)))
                 method = home.method_at(hit.number) if home is not None else ""
                 if method not in CONSTRUCTORS and not (receiver == "cls" and method == "__init_subclass__"):
                     found.add(method)
-        return frozenset(found)
+        return frozenset(each for each in found if not self._is_constructing(klass, each, frozenset()))
+
+    def _is_constructing(self, klass: ClassText, method: str, above: frozenset[str]) -> bool:
+        """Whether a private method is called by constructors of the family and by nobody else of it."""
+        if method in CONSTRUCTORS:
+            return True
+        if not method.startswith("_") or method in above:
+            return False
+        word = re.compile(rb"\bself\.%b\b" % re.escape(method.encode()))
+        callers = {
+            each.method_at(each.line + each.block.count(b"\n", 0, match.start()))
+            for each in [*self.members.line(klass), *self.members.heirs(klass)]
+            for match in word.finditer(each.block)
+        }
+        return bool(callers) and all(self._is_constructing(klass, each, above | {method}) for each in callers)
 
     def others(self, klass: ClassText, name: str) -> list[Hit]:
         """Stores by anybody else to what may be an instance."""
@@ -93,6 +107,11 @@ class Writers:
         if evidence:
             return not evidence.isdisjoint(self.relatives(klass))
         return self._is_called(klass, leaf)
+
+    def may_be_called(self, receiver: str, klass: ClassText, is_shared: bool) -> bool:
+        """Whether an instance may be called so, by the name alone. is_shared: others have what is asked for, too."""
+        leaf = receiver.rpartition(".")[2].lstrip("_")
+        return self._is_called(klass, leaf) or not (is_shared or self._is_anothers(leaf))
 
     def is_typed(self, hit: Hit, receiver: str) -> bool:
         """Whether its file gives a receiver a class."""

@@ -192,9 +192,11 @@ class TreeLines:
         receiver = chain[0] if chain is not None else b""
         rest = before[: len(before) - len(receiver)]
         is_whole_line = b"=" not in text
-        if is_whole_line and not (re.fullmatch(rb"[ \t(]*(?:[\w.]+,[ \t]*)*", rest) and self._is_tuple(hit)):
+        if is_whole_line and not (_TUPLE_START.fullmatch(rest) and self._is_tuple(hit)):
             return None
         if b"#" in before or (_BEFORE.fullmatch(rest) is None and not is_whole_line):
+            return None
+        if b"," in text and _TUPLE_START.fullmatch(rest) is None:
             return None
         if text[1:].lstrip(_WORD).lstrip().startswith(b":") and rest.strip():
             return None
@@ -265,6 +267,7 @@ _WRITES = (
     r"|\bfor[ \t]+[\w., \t()]*\.NAME\b|\bas[ \t]+\(?[\w.]+\.NAME\b|\bdel[ \t]+[\w., \t()\[\]]*\.NAME\b"
     r"|(?:setattr|delattr|__dict__).*[\"']NAME[\"']"
 )
+_TUPLE_START = re.compile(rb"[ \t(]*(?:[\w.]+,[ \t]*)*")
 _TUPLE_END = re.compile(rb"[ \t]*\)[ \t]*=(?!=)")
 # What may stand before a target: nothing, another statement, another target, the head of a block.
 _BEFORE = re.compile(
