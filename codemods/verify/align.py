@@ -71,7 +71,10 @@ def _gap(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None
 def _is_lonely(o: Item, n: Item) -> bool:
     special = (Bind, Glue, Body)
     is_plain = not isinstance(o, special) and not isinstance(n, special)
-    return is_plain and type(o.node) is type(n.node) and isinstance(o.node, _LONELY)
+    if not is_plain or type(o.node) is not type(n.node):
+        return False
+    # Two assignments are one only if they look alike; else either may be a name given to something.
+    return isinstance(o.node, _LONELY) or [type(x) for x in ast.walk(o.node)] == [type(x) for x in ast.walk(n.node)]
 
 
 def _by_position(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:

@@ -272,7 +272,7 @@ class Expressions(Values):
         inner_n = self.canon[NEW].entered(n, fn) if isinstance(n, ast.Call) else None
         if inner_o is not None and inner_n is not None:
             self.matched.add(inner_n.frame.chain[-1])
-            self._enter([*inner_o.binds, *inner_n.binds])
+            self._enter_both(inner_o.binds, inner_n.binds)
             returns, self._returns = self._returns, []
             self.run(self.canon[OLD].body(inner_o.frame), self.canon[NEW].body(inner_n.frame))
             self.state = self._joined([self.state, *self._returns])
@@ -286,6 +286,23 @@ class Expressions(Values):
                     return self.same(o, fo, inner.result, inner.frame)
                 return self.same(inner.result, inner.frame, n, fn)
         return None
+
+    def _enter_both(self, old: Sequence[Item], new: Sequence[Item]) -> None:
+        """The parameters of one function on both sides: those of one name are compared where they are given."""
+        others = {_parameter(bind): bind for bind in old}
+        for bind in new:
+            other = others.pop(_parameter(bind), None)
+            if other is None or other.value is None or bind.value is None:
+                self._only(bind)
+                continue
+            fo, fn = other.value_frame, bind.value_frame
+            held = self.value(other.value, fo) if self.same(other.value, fo, bind.value, fn) else None
+            self._mark(bind.node, bind.line_frame, bind.frame.kind)
+            self._both(
+                other.frame, _parameter(bind), bind.frame, _parameter(bind), self._new() if held is None else held
+            )
+        for bind in others.values():
+            self._only(bind)
 
     def _enter(self, binds: Sequence[Bind]) -> None:
         for bind in binds:
@@ -322,3 +339,10 @@ def _is_part(part: Value, value: Value) -> bool:
 
 def _keyword(name: str | None, node: ast.keyword) -> ast.keyword:
     return ast.copy_location(ast.keyword(name, node.value), node)
+
+
+def _parameter(bind: Item) -> str:
+    """The name of the place that a call fills."""
+    target = bind.targets[0]
+    assert isinstance(target, ast.Name)
+    return target.id

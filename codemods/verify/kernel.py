@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from codemods.verify.align import align
 from codemods.verify.flow import Flow
 from codemods.verify.forms import definition_of, has
-from codemods.verify.frames import Body, Frame, If, Item
+from codemods.verify.frames import Bind, Body, Frame, If, Item
 from codemods.verify.names import Definition
 from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value
 
@@ -109,7 +109,9 @@ class Kernel(Flow):
             self._if(o, n)
         elif isinstance(o, Body) and isinstance(n, Body) and o.definition == n.definition:
             self.matched.add(n.definition)
-            self.run(o.inside, n.inside)
+            rest_o, rest_n = ([each for each in item.inside if not isinstance(each, Bind)] for item in (o, n))
+            self._enter_both(*([each for each in item.inside if isinstance(each, Bind)] for item in (o, n)))
+            self.run(rest_o, rest_n)
         elif o.is_assignment and n.is_assignment:
             self._assign(o, n)
         elif type(a) is not type(b) or type(o) is not type(n):
