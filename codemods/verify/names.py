@@ -9,8 +9,10 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 
+from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
+from codemods.verify.trees import tree_of
 
 Definition = tuple[str, str]  # path, qualname
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -53,8 +55,8 @@ class Names:
         """Raises Unreadable naming the path."""
         if path not in self._trees:
             try:
-                self._trees[path] = ast.parse(self.files.read(path))
-            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                self._trees[path] = tree_of(self.files, path)[1]
+            except (SourceError, RecursionError, MemoryError) as error:
                 raise Unreadable(f"{path}: {error}") from error
         return self._trees[path]
 
