@@ -28,7 +28,7 @@ class ImportLines:
     def __init__(self, change: TreeChange, claims: Claims, names: tuple[Names, Names], kernel: Kernel) -> None:
         self.change, self.claims, self.names, self.kernel = change, claims, names, kernel
         self.problems: list[Problem] = []
-        self._loading = (Loading(names[OLD]), Loading(names[NEW]))
+        self._loading = (Loading(names[OLD], claims.changed), Loading(names[NEW], claims.changed))
         self._early: set[str] | None = None
         self._missing: set[str] | None = None
 

@@ -43,8 +43,9 @@ def is_for_types(node: ast.AST) -> bool:
 class Loading:
     """The modules of one tree that are loaded along with a file."""
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    def __init__(self, names: Names, first: frozenset[str] = frozenset()) -> None:
+        """first: files whose imports are looked at before others'."""
+        self.names, self._first = names, first
         self._next: dict[str, tuple[str, ...]] = {}
         self._reached: dict[str, tuple[dict[str, None], list[str]]] = {}
 
@@ -55,7 +56,7 @@ class Loading:
             todo += [each for each in seen if each != path]
         limit = len(self._next) + _MOST_A_QUESTION
         while target not in seen and todo and len(self._next) < min(limit, _MOST_FILES):
-            nearest = max(todo, key=lambda each: (len(commonprefix((each, target))), each.endswith("__init__.py")))
+            nearest = max(todo, key=lambda each: (each in self._first, len(commonprefix((each, target)))))
             todo.remove(nearest)
             for each in self.next(nearest):
                 if each not in seen:
