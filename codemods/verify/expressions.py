@@ -10,20 +10,17 @@ from typing import Any
 
 from codemods.verify.forms import has
 from codemods.verify.frames import Bind, Frame, Item
+from codemods.verify.meetings import REFLECTS, Meetings
 from codemods.verify.names import Function, parameters
-from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value, Values
+from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value
 
 Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
 _ACTIVE = (ast.Attribute, ast.BinOp, ast.Compare, ast.JoinedStr, ast.UnaryOp)
 _CAPTURES = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
-# What a call of these comes to depends on the frame it is made in.
-_REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
-_REFLECTS |= {"inspect.currentframe", "inspect.stack", "sys._getframe", "traceback.extract_stack"}
-_REFLECTS |= {"__name__", "__file__", "__spec__", "__package__"}
 
 
-class Expressions(Values):
+class Expressions(Meetings):
     """Compares expressions and targets. What runs blocks is the kernel's."""
 
     def run(self, old: list[Item], new: list[Item]) -> None:
@@ -41,10 +38,8 @@ class Expressions(Values):
     def same(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
         """Whether both come to the same value with the same effects; marks what does not."""
         vo, vn = self.value(o, fo), self.value(n, fn)
-        if vo is not None and vo[0] == "ref" and vo[-1] in _REFLECTS:
-            is_class = vo[-1] in ("super", "__class__")
-            if (fo.path, fo.scope) != (fn.path, fn.scope) if is_class else self._is_elsewhere(fo, fn):
-                self._duty("reflects", fn, n)
+        if vo is not None and vo[0] == "ref" and vo[-1] in REFLECTS:
+            self._reflects(str(vo[-1]), fo, n, fn)
         if vo is not None and vo == vn and vo[0] != "lazy":
             self._met(vo, o, fo, n, fn)
             return True
@@ -54,6 +49,8 @@ class Expressions(Values):
         called = self._called(o, fo, n, fn)
         if called is not None:
             return called
+        if isinstance(o, ast.Constant) and isinstance(n, ast.Constant) and self._one_path(o.value, fo, n.value, fn):
+            return True
         if type(o) is not type(n) or (vo is not None and vn is not None and not isinstance(o, ast.Tuple)):
             return self._differ(o, fo, n, fn)
         if isinstance(o, ast.Lambda) and isinstance(n, ast.Lambda):
@@ -65,9 +62,6 @@ class Expressions(Values):
         if isinstance(o, (ast.BoolOp, ast.IfExp)):
             return self._conditional(o, fo, n, fn)
         return self._shape(o, fo, n, fn)
-
-    def _is_elsewhere(self, fo: Frame, fn: Frame) -> bool:
-        return fo.is_inlined or fn.is_inlined or (fo.path, fo.title) != (fn.path, fn.title)
 
     def _shape(self, o: ast.AST, fo: Frame, n: ast.AST, fn: Frame) -> bool:
         good = True
@@ -206,43 +200,6 @@ class Expressions(Values):
         self._path.pop()
         return good
 
-    def _met(self, value: Value, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
-        """One side reads again what the other has captured before: when, and was it always going to be read?"""
-        self._note(o, fo, n, fn)
-        for node, frame in ((n, fn), (o, fo)):
-            for each in self._captures.get(self._place(node, frame), ()):
-                if not _is_part(each.value, value):
-                    continue
-                if self._waited != each.waited:
-                    self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
-                elif self._reached != each.reached:
-                    self._duty("stable", each.frame, each.node, *dict.fromkeys(self._handed[each.reached :]))
-                each.is_met |= tuple(self._path) == each.path
-
-    def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
-        if isinstance(o, ast.Name) and isinstance(n, ast.Name) and fo.home(o.id) is None and fn.home(n.id) is None:
-            places = [
-                canon.names.resolve(frame.path, node.id)
-                for canon, frame, node in zip(self.canon, (fo, fn), (o, n), strict=True)
-            ]
-            is_moved = (places[0][1:], places[1][1:]) in self.claims.pairs.items()
-            is_elsewhere = places[0][:2] != places[1][:2] and not is_moved
-            if is_elsewhere and self.canon[NEW].repeatable(places[1]) is not None:
-                self._duty("repeated", fn, n)
-        if isinstance(n, ast.Attribute):
-            if n.attr in self.claims.attributes and not (isinstance(o, ast.Attribute) and o.attr == n.attr):
-                self._kind = "rename"
-                self._duty("renamed", fn, n)
-            elif isinstance(n.value, ast.Attribute) and (n.value.attr, n.attr) in self.claims.redirects:
-                self._kind = "redirect"
-                self._duty("redirected", fn, n)
-            else:
-                self._note(o.value if isinstance(o, ast.Attribute) else o, fo, n.value, fn)
-        elif isinstance(o, ast.Attribute) and isinstance(n, ast.Name):
-            self._kind = self._kind or "parameter"
-        elif isinstance(o, ast.Name) and isinstance(n, ast.Name) and o.id != n.id:
-            self._kind = self._kind or "rename"
-
     def _lazy(self, lazy: Lazy, other: ast.expr, its: Frame) -> bool:
         """One side evaluates here what the other has evaluated into a name before."""
         here = (tuple(self._path), self._effects)
@@ -325,16 +282,6 @@ class Expressions(Values):
         self._path.pop()
         self.state, self._returns = before, returns
         return not any(line.reason for line in self.lines[known:])
-
-
-def _is_part(part: Value, value: Value) -> bool:
-    """Whether a value is another one, or an attribute of it, and so on."""
-    at: object = value
-    while isinstance(at, tuple) and at:
-        if at == part:
-            return True
-        at = at[1] if at[0] == "attr" else None
-    return False
 
 
 def _keyword(name: str | None, node: ast.keyword) -> ast.keyword:

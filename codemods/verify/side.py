@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from codemods.verify.forms import is_repeatable, takes_self
 from codemods.verify.frames import Claims, Duty, Frame, Line
 from codemods.verify.names import Definition, Names, Ref, local_names
 
 RESULT = "<result>"
+_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(:[A-Za-z_][\w.]*)?")
 
 
 class Side:
@@ -58,6 +60,20 @@ class Side:
             callee = self._comparable(self.names.resolve(ref[1], ast.unparse(value.func).partition(".")[0]))
         name = ref[2] if self.side else self.claims.pairs.get((ref[1], ref[2]), ("", ref[2]))[1]
         return ("same", name, ast.dump(value), *callee)
+
+    def named(self, text: object, frame: Frame) -> Ref | None:
+        """The definition whose dotted path a text is, in terms of the new tree."""
+        if not isinstance(text, str) or not _PATH.fullmatch(text):
+            return None
+        parts = text.replace(":", ".").split(".")
+        for at in range(len(parts) - 1, 0, -1):
+            module = self.names.modules.path_of(".".join(parts[:at]), near=frame.path)
+            if module is not None and module.endswith(".py"):
+                ref: Ref | None = ("mod", module)
+                for part in parts[at:]:
+                    ref = self.names.attribute(ref, part) if ref is not None else None
+                return self._comparable(ref) if ref is not None and ref[0] in ("top", "ext") else None
+        return None
 
     def imported(self, node: ast.Import | ast.ImportFrom, name: str, frame: Frame) -> Ref:
         return self._comparable(self.names.imported(frame.path, node, name))

@@ -1,0 +1,85 @@
+"""Two expressions have met: what that says of the line, and what has to be shown because they did not meet before."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.verify.frames import Frame
+from codemods.verify.values import NEW, Value, Values
+
+# What these come to depends on the frame, the class or the module they stand in.
+REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
+REFLECTS |= {"inspect.currentframe", "inspect.stack", "sys._getframe", "traceback.extract_stack"}
+REFLECTS |= {"__name__", "__file__", "__spec__", "__package__"}
+_SEES_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+
+
+class Meetings(Values):
+    """Notes what a comparison used, and hands on what it took for granted."""
+
+    def _is_elsewhere(self, fo: Frame, fn: Frame) -> bool:
+        return fo.is_inlined or fn.is_inlined or (fo.path, fo.title) != (fn.path, fn.title)
+
+    def _met(self, value: Value, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        """One side reads again what the other has captured before: when, and was it always going to be read?"""
+        self._note(o, fo, n, fn)
+        for node, frame in ((n, fn), (o, fo)):
+            for each in self._captures.get(self._place(node, frame), ()):
+                if not _is_part(each.value, value):
+                    continue
+                if self._waited != each.waited:
+                    self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
+                elif self._reached != each.reached:
+                    self._duty("stable", each.frame, each.node, *dict.fromkeys(self._handed[each.reached :]))
+                each.is_met |= tuple(self._path) == each.path
+
+    def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        if isinstance(o, ast.Name) and isinstance(n, ast.Name) and fo.home(o.id) is None and fn.home(n.id) is None:
+            places = [
+                canon.names.resolve(frame.path, node.id)
+                for canon, frame, node in zip(self.canon, (fo, fn), (o, n), strict=True)
+            ]
+            is_moved = (places[0][1:], places[1][1:]) in self.claims.pairs.items()
+            is_elsewhere = places[0][:2] != places[1][:2] and not is_moved
+            if is_elsewhere and self.canon[NEW].repeatable(places[1]) is not None:
+                self._duty("repeated", fn, n)
+        if isinstance(n, ast.Attribute):
+            if n.attr in self.claims.attributes and not (isinstance(o, ast.Attribute) and o.attr == n.attr):
+                self._kind = "rename"
+                self._duty("renamed", fn, n)
+            elif isinstance(n.value, ast.Attribute) and (n.value.attr, n.attr) in self.claims.redirects:
+                self._kind = "redirect"
+                self._duty("redirected", fn, n)
+            else:
+                self._note(o.value if isinstance(o, ast.Attribute) else o, fo, n.value, fn)
+        elif isinstance(o, ast.Attribute) and isinstance(n, ast.Name):
+            self._kind = self._kind or "parameter"
+        elif isinstance(o, ast.Name) and isinstance(n, ast.Name) and o.id != n.id:
+            self._kind = self._kind or "rename"
+
+    def _reflects(self, name: str, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        """Something that depends on where it stands."""
+        if name in ("super", "__class__"):
+            differs = (fo.path, fo.scope) != (fn.path, fn.scope)
+        else:
+            differs = self._is_elsewhere(fo, fn) or (name in _SEES_LOCALS and fo.names != fn.names)
+        if differs:
+            self._duty("reflects", fn, n)
+
+    def _one_path(self, old: object, fo: Frame, new: object, fn: Frame) -> bool:
+        """Two texts that are the dotted path of one definition, before and after it moved."""
+        refs = [canon.named(text, frame) for canon, text, frame in zip(self.canon, (old, new), (fo, fn), strict=True)]
+        if None in refs or refs[0] != refs[1]:
+            return False
+        self._kind = "string"
+        return True
+
+
+def _is_part(part: Value, value: Value) -> bool:
+    """Whether a value is another one, or an attribute of it, and so on."""
+    at: object = value
+    while isinstance(at, tuple) and at:
+        if at == part:
+            return True
+        at = at[1] if at[0] == "attr" else None
+    return False
