@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from codemods.schema.hazards import Hazard, Severity
 from codemods.source.classes import dynamic_lookup
 from codemods.source.flow import Event, Kind, Place, Risk
+from codemods.source.flow import places as flow_places
+from codemods.source.flow_failures import risks_after_failed_read
 from codemods.source.flow_points import Point
 from codemods.source.imports import Origin, resolve_dotted
 from codemods.source.modules import modules_of
@@ -18,6 +20,7 @@ from codemods.source.receiver_kinds import NotIn
 from codemods.source.receivers import receiver_type, scope_at
 from codemods.source.usage import UseKind
 from codemods.transforms.parameters import How, Parameter
+from codemods.transforms.static_failures import may_raise
 from codemods.transforms.static_subject import Subject
 
 _WAITS = frozenset({"acquire", "result", "sleep", "wait", "wait_for"})
@@ -72,6 +75,7 @@ def _stale(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         return
     if attribute in subject.results.inward and not parameter.lookup[0]:
         places = [*places, *_before_it_is_kept(subject, attribute)]
+    places = _with_recursion(subject, places)
     found = _may_change(subject, attribute, places) or _leaf_may_change(subject, parameter, places)
     if found is not None:
         yield subject.hazard("U101", Severity.PROVE, found[0], found[1], lazy)
@@ -104,6 +108,17 @@ def _before_it_is_kept(subject: Subject, attribute: str) -> list[Place]:
     risky = (point for point in seen.values() if point.risk is Risk.CALL and not point.late)
     found = {id(point.node): Place(point.node, point.node.lineno, point.risk) for point in risky}  # type: ignore[attr-defined]
     return sorted(found.values(), key=lambda place: place.line)
+
+
+def _with_recursion(subject: Subject, places: list[Place]) -> list[Place]:
+    """A call of the method itself runs all that the method does: every place of its body counts then."""
+    if not any(subject.called(place.node) == subject.function.name for place in places):
+        return places
+    known = {place.node for place in places}
+    whole = flow_places(
+        (point for point in subject.flow.points if not point.late and point.risk is Risk.CALL), Risk.CALL
+    )
+    return [*places, *(each for each in whole if each.node not in known)]
 
 
 def _is_first(subject: Subject, parameter: Parameter, places: list[Place]) -> bool:
@@ -273,8 +288,20 @@ def _missing(
         severity = Severity.STOP if there is Presence.UNSURE else Severity.PROVE
         message = f"{attribute} is read on some paths only and {subject.lacking(attribute)} when the method is called"
         yield subject.hazard("U102", severity, line, message, settle)
-    elif there is Presence.UNSURE and subject.flow.risks_before_read(parameter.key, Risk.CALL):
+    elif there is Presence.UNSURE and _shows_when_missing(subject, parameter):
         message = (
             f"{attribute} {subject.lacking(attribute)}: that error would now come before what the method does first"
         )
         yield subject.hazard("U102", Severity.PROVE, line, message, settle)
+
+
+def _shows_when_missing(subject: Subject, parameter: Parameter) -> bool:
+    """Whether something else may run, or fail, before the read, or in a `finally` that its error passes.
+
+    Other reads of the object don't count: they move to the call as well."""
+    moved = {use.node for use in subject.needs.uses}
+    places = [
+        *subject.flow.risks_before_read(parameter.key, Risk.NAME),
+        *risks_after_failed_read(subject.flow, parameter.key),
+    ]
+    return any(place.node not in moved and may_raise(subject, place) for place in places)

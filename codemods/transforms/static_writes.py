@@ -9,9 +9,11 @@ from collections.abc import Iterator
 
 from codemods.schema.hazards import Hazard, Refusal, Severity
 from codemods.source.flow import Kind, Place, Risk
+from codemods.source.flow_failures import writes_on_the_way_out
 from codemods.source.members import MemberKind, instance_attributes
 from codemods.source.presence import Presence
 from codemods.transforms.parameters import How, Parameter
+from codemods.transforms.static_failures import is_harmless, may_raise
 from codemods.transforms.static_results import returns_of
 from codemods.transforms.static_subject import Subject
 
@@ -65,28 +67,32 @@ def write_hazards(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         message = f"{attribute} is assigned and never handed back: this method always raises"
         yield subject.hazard("U103", Severity.STOP, line, message, _OWNER)
         return
-    places = [
-        place
-        for place in subject.flow.risks_after_write(attribute, Risk.OPERATION)
-        if not _is_harmless(subject, place.node)
-    ]
-    if places:
-        place = max(places, key=lambda each: each.risk is not Risk.OPERATION)
-        message = f"{attribute} is assigned after the call returns; {_what(place)} is kept when it raises"
-        if any(isinstance(each.node, (ast.Yield, ast.YieldFrom)) for each in places):
-            message = (
-                f"{attribute} is assigned when the generator has ended; whoever iterates sees the old value until then"
-            )
-            yield subject.hazard("U103", Severity.STOP, line, message, _OWNER)
-            return
-        yield subject.hazard(
-            "U103", Severity.PROVE, place.line, message, "prove it with a twin run, or accept U103 with the reason"
+    places = [place for place in subject.flow.risks_after_write(attribute, Risk.NAME) if may_raise(subject, place)]
+    if any(isinstance(each.node, (ast.Yield, ast.YieldFrom)) for each in places):
+        message = (
+            f"{attribute} is assigned when the generator has ended; whoever iterates sees the old value until then"
         )
+        yield subject.hazard("U103", Severity.STOP, line, message, _OWNER)
+        return
+    yield from _lost_by_an_error(subject, attribute, places)
     yield from _old_value(subject, parameter, line)
 
 
+def _lost_by_an_error(subject: Subject, attribute: str, places: list[Place]) -> Iterator[Hazard]:
+    """places: where something may raise, or somebody may look, between an assignment and the end."""
+    settle = "prove it with a twin run, or accept U103 with the reason"
+    if places:
+        place = max(places, key=lambda each: each.risk > Risk.OPERATION)
+        message = f"{attribute} is assigned after the call returns; {_what(place)} is kept when it raises"
+        yield subject.hazard("U103", Severity.PROVE, place.line, message, settle)
+        return
+    for node in writes_on_the_way_out(subject.flow, attribute, lambda node: is_harmless(subject, node))[:1]:
+        message = f"{attribute} is assigned after the call returns; here it was assigned on the way of an error too"
+        yield subject.hazard("U103", Severity.PROVE, node.lineno, message, settle)  # type: ignore[attr-defined]
+
+
 def _what(place: Place) -> str:
-    if place.risk is Risk.OPERATION:
+    if place.risk <= Risk.OPERATION:
         return "here it was assigned already, and"
     return "what runs here saw it assigned, and it"
 
@@ -108,17 +114,6 @@ def _met_by_others(subject: Subject, attribute: str) -> Hazard | None:
             message = f"{use.attribute}() assigns {attribute} too, and that is lost when the caller assigns it"
             return subject.hazard("U103", Severity.STOP, line, message, _OWNER)
     return None
-
-
-def _is_harmless(subject: Subject, node: ast.AST) -> bool:
-    """An operation that can't fail: reading an attribute of the object that is surely there."""
-    if not isinstance(node, ast.Attribute):
-        return False
-    use = next((each for each in subject.needs.uses if each.node is node), None)
-    if use is None:
-        return False
-    is_there = use.attribute in subject.needs.written or subject.presence(use.attribute) is Presence.SURE
-    return is_there and not subject.accessor(use.attribute)
 
 
 def _old_value(subject: Subject, parameter: Parameter, line: int) -> Iterator[Hazard]:

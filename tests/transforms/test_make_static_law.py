@@ -235,6 +235,13 @@ def _check(body: str, step: ExtractMethod) -> str:
 @example("self.a = x\nif x > 1:\n    y = self.f(x - 1)", False)
 @example("if x:\n    poke()\nelse:\n    self.c = x", False)
 @example("self.a += x\nif x > 1:\n    y = self.f(x - 1)\n    return self.f(x - 2)\nreturn self.a, y", False)
+@example("try:\n    y = self.rare\nfinally:\n    self.a = 1", False)
+@example("if x:\n    try:\n        self.rare\n    finally:\n        self.b, y = self.c + x, self.b", False)
+@example("self.a = 1\ny = self.rare\nself.rare = 3", False)
+@example("self.a = 1\nif x > 1:\n    c = 2\ny = c", False)
+@example("try:\n    if x > 1:\n        self.f(x - 1)\n    return x, self.c\nfinally:\n    poke()", False)
+@example("note((y // 0) // self.rare)", True)
+@example("try:\n    y = self.rare\nfinally:\n    note(x)", False)
 def test_programs_do_what_they_did(body: str, wrapper: bool) -> None:
     event(_check(body, ExtractMethod(method="m:A.f", wrapper=wrapper)))
 
