@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from codemods.repo.git import Background, GitFailed
 from codemods.repo.store import HARDENED, MAX_BLOB_BYTES, ObjectStore
@@ -123,26 +123,35 @@ class CommitFiles:
             name = following
         self._mentions.update((word, tuple(sorted(paths))) for word, paths in found.items())
 
-    def lines(self, pattern: str, suffixes: Iterable[str]) -> list[tuple[str, int, bytes]] | None:
-        """Path, number and text of the lines that match a Perl pattern. None when this git can't search for one, or a
-        path has a line feed: what it says can't be told apart then."""
+    def search_lines(self, pattern: str, suffixes: Iterable[str]) -> Callable[[], list[tuple[str, int, bytes]] | None]:
+        """Begins to search for the lines that match a Perl pattern. What comes back waits for the end and gives path,
+        number and text of each; None when this git can't search so, or a path has a line feed: what it says can't be
+        told apart then."""
         argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP_LINES, "-f", "-", self.tree, "--"]
         argv += [f"*{suffix}" for suffix in suffixes]
         search = Background(*argv, cwd=self.store.git_dir, stdin=os.fsencode(f"{pattern}\n"), extra=HARDENED)
-        try:
-            said = search.result(MAX_SEARCH_OUTPUT)
-        except GitFailed as error:
-            return [] if error.returncode == 1 and error.stderr == "nothing" else None
-        finally:
-            search.close()
-        found = []
-        head, raw, path = len(self.tree) + 1, b"", ""
-        for line in (said or b"").split(b"\n")[:-1]:
-            name, _, rest = line.partition(b"\0")
-            number, _, text = rest.partition(b"\0")
-            if not number.isdigit():
-                return None
-            if name != raw:
-                raw, path = name, os.fsdecode(name[head:])
-            found.append((path, int(number), text))
-        return found if said is not None else None
+        weakref.finalize(self, search.close)
+
+        def found() -> list[tuple[str, int, bytes]] | None:
+            try:
+                said = search.result(MAX_SEARCH_OUTPUT)
+            except GitFailed as error:
+                return [] if error.returncode == 1 and error.stderr == "nothing" else None
+            return _lines_of(said, len(self.tree) + 1) if said is not None else None
+
+        return found
+
+
+def _lines_of(said: bytes, head: int) -> list[tuple[str, int, bytes]] | None:
+    """What `git grep` says of lines; head: the length of what stands before each path."""
+    found = []
+    raw, path = b"", ""
+    for line in said.split(b"\n")[:-1]:
+        name, _, rest = line.partition(b"\0")
+        number, _, text = rest.partition(b"\0")
+        if not number.isdigit():
+            return None
+        if name != raw:
+            raw, path = name, os.fsdecode(name[head:])
+        found.append((path, int(number), text))
+    return found

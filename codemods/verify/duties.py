@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
@@ -28,11 +28,18 @@ class Duties:
 
     def __init__(self, change: TreeChange, claims: Claims, old: Names, new: Names) -> None:
         self.change, self.claims, self.names = change, claims, (old, new)
+        self._begun: frozenset[Duty] | None = None
+
+    def begin(self, duties: Iterable[Duty]) -> None:
+        """Begins to look for what these duties need."""
+        self._begun = frozenset(duties)
+        self._prepare(self._begun)
 
     def discharged(self, lines: list[Line], duties: list[Duty]) -> tuple[list[Line], list[Problem]]:
         """The lines with what could not be shown as residue, and what was found out on the way."""
         duties = list(dict.fromkeys(duties))
-        self._prepare(duties)
+        if self._begun is None or not self._begun.issuperset(duties):
+            self.begin(duties)
         problems: dict[tuple[str, ...], Problem] = {}
         extra: list[Line] = []
         for duty in duties:
@@ -44,7 +51,7 @@ class Duties:
                 extra.append(Line(duty.side, duty.path, duty.line, duty.line, "residue", reason, code, duty.function))
         return [*lines, *extra, *self.renames.still_meant()], list(problems.values())
 
-    def _prepare(self, duties: list[Duty]) -> None:
+    def _prepare(self, duties: Iterable[Duty]) -> None:
         asked = Asked()
         for duty in duties:
             if duty.kind in ("stable", "computed", "eager"):
@@ -57,6 +64,8 @@ class Duties:
             asked.classes |= {each.rpartition(".")[2] for each in self._owners(duty)}
         self.renames = Renames(self.change, self.claims, self.names, asked)
         self.lines = TreeLines(self.change, asked)
+        if duties or self.renames.lost:
+            self.lines.begin()
         self.members = (Members(OLD, self.names[OLD], self.lines), Members(NEW, self.names[NEW], self.lines))
         self.presence = tuple(Presence(each) for each in self.members)
         self.writers = tuple(Writers(each, self.lines) for each in self.members)

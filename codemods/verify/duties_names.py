@@ -248,6 +248,8 @@ def _last(qualname: str) -> str:
 
 def _line_of(klass: ClassText, name: str) -> int:
     """The line that gives a class a member of this name; 0 for none."""
+    if name.encode() not in klass.block:
+        return 0
     word = re.escape(name.encode())
     found = re.search(
         rb"^%b(?:async[ \t]+)?(?:def[ \t]+%b\b|%b[ \t]*[:=])|\bself\.%b\b[ \t]*(?:,[^=()\n]*)?(?::[^=\n]+)?=(?!=)"

@@ -40,9 +40,10 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     levels.run()
     dead = DeadCode(change, claims, (old, new), levels.kernel)
     around = Surroundings(change, claims, old, new)
-    _search(change, levels, dead.words() | around.words())
-    dead.run()
     duties = Duties(change, claims, old, new)
+    duties.begin(levels.kernel.duties)
+    _search(change, dead.words() | around.words())
+    dead.run()
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
     explained = Explained(problems=[*levels.problems, *problems, *around.problems()], claims=spelled(claims))
     changed = _changed_lines(change)
@@ -53,10 +54,9 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     return explained
 
 
-def _search(change: TreeChange, levels: Levels, words: set[str]) -> None:
+def _search(change: TreeChange, words: set[str]) -> None:
     """Looks for every word that is sure to be asked for, here and for the readers left behind, in one search."""
-    asked = {part for duty in levels.kernel.duties for text in duty.what for part in text.split(".")[-1:]}
-    words |= {word for word in asked if word.isidentifier()} | set(words_of(gone_of(change)))
+    words |= set(words_of(gone_of(change)))
     if words:
         expect(change.new, sorted(words))
 

@@ -23,6 +23,7 @@ class Writers:
 
     def __init__(self, members: Members, lines: TreeLines) -> None:
         self.members, self.lines = members, lines
+        self._by_name: dict[str, list[tuple[Hit, str]]] = {}
         self._relatives: dict[tuple[str, str], frozenset[str]] = {}
         self._evidence: dict[tuple[str, str], frozenset[str]] = {}
 
@@ -35,8 +36,9 @@ class Writers:
     def methods(self, klass: ClassText, name: str) -> frozenset[str]:
         """The methods of the family that store the attribute on self, without those that only construct."""
         found: set[str] = set()
+        owners = self.members.owners(klass)
         for hit, receiver in self._stores(name):
-            if receiver in ("self", "cls") and (hit.path, self.lines.class_around(hit)) in self.members.owners(klass):
+            if receiver in ("self", "cls") and (hit.path, self.lines.class_around(hit)) in owners:
                 home = self.members.klass((hit.path, self.lines.class_around(hit)))
                 method = home.method_at(hit.number) if home is not None else ""
                 if method not in CONSTRUCTORS and not (receiver == "cls" and method == "__init_subclass__"):
@@ -81,12 +83,14 @@ class Writers:
         return found
 
     def _stores(self, name: str) -> list[tuple[Hit, str]]:
-        side = self.members.side
-        return [
-            (hit, receiver)
-            for hit, receiver in self.lines.writes(name)
-            if not is_test_path(hit.path) and hit.side == (side if hit.path in self.lines.changed else 1)
-        ]
+        if name not in self._by_name:
+            side = self.members.side
+            self._by_name[name] = [
+                (hit, receiver)
+                for hit, receiver in self.lines.writes(name)
+                if not is_test_path(hit.path) and hit.side == (side if hit.path in self.lines.changed else 1)
+            ]
+        return self._by_name[name]
 
     # ---- who is meant
 

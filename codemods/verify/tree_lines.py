@@ -1,15 +1,15 @@
 """One search of the tree for every line that duties ask about: who writes an attribute, defines a name, derives from a
 class, or still says a name.
 
-The base may search by itself (`lines`); otherwise every Python file is read once. Changed files are searched on both
-sides. Looks at text: what a line means is for others to say. A statement that goes over several lines is found by the
-line that names what is asked for, a class header over several lines only where its base is asked for by name."""
+The base may search by itself (`search_lines`); otherwise every Python file is read once. Changed files are searched on
+both sides. Looks at text: what a line means is for others to say. A statement that goes over several lines is found by
+the line that names what is asked for, a class header over several lines only where its base is asked for by name."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from msgspec import Struct
@@ -44,8 +44,15 @@ class TreeLines:
     def __init__(self, change: TreeChange, asked: Asked) -> None:
         self.change, self.asked = change, asked
         self.changed = frozenset(each.path for each in change.changes if each.path.endswith(".py"))
+        self._search: Callable[[], list[tuple[str, int, bytes]] | None] | None = None
         self._by_name: dict[str, list[Hit]] = {}
         self._texts: dict[tuple[int, str], bytes] = {}
+
+    def begin(self) -> None:
+        """Lets a base that can search by itself do so while others work."""
+        search = getattr(self.change.new.base, "search_lines", None)
+        if search is not None:
+            self._search = search(self._pattern, (".py",))
 
     def raw(self, side: int, path: str) -> bytes:
         """The file a hit stands in."""
@@ -227,10 +234,8 @@ class TreeLines:
             yield from ((hit, match) for match in pattern.finditer(hit.text))
 
     def _found(self) -> Iterator[Hit]:
-        pattern = self._pattern()
-        lines = getattr(self.change.new.base, "lines", None)
-        found = lines(pattern, (".py",)) if lines is not None else None
-        compiled = re.compile(pattern.encode(), re.MULTILINE)
+        found = self._search() if self._search is not None else None
+        compiled = re.compile(self._pattern.encode(), re.MULTILINE)
         if found is None:
             for path in self.change.new.paths():
                 if path.endswith(".py") and path not in self.changed:
@@ -241,6 +246,7 @@ class TreeLines:
             for side in (0, 1):
                 yield from _search(side, path, self.raw(side, path), compiled)
 
+    @cached_property
     def _pattern(self) -> str:
         """One pattern for everything; it lets lines through that turn out to be none of ours, and is quick."""
         parts = [r"\bclass[ \t]+\w+[ \t]*[(:]"]
