@@ -11,7 +11,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codemods.verify.calls import Calls
-from codemods.verify.forms import definition_of, ends, is_none, is_silent, literals, returns_last, without_docstring
+from codemods.verify.forms import (
+    as_condition,
+    definition_of,
+    ends,
+    is_none,
+    is_silent,
+    leaves_on_error,
+    literals,
+    returns_last,
+    with_rest,
+    without_docstring,
+)
 from codemods.verify.frames import Bind, Body, Frame, Glue, If, Inner, Item
 from codemods.verify.names import Function
 from codemods.verify.side import RESULT
@@ -51,6 +62,11 @@ class Canon(Calls):
                 out += self._decided(node, frame, first, second) or [If(node, frame, blocks=(first, second))]
                 if is_taken:
                     return out
+            elif rest and isinstance(node, ast.Try) and leaves_on_error(node):
+                out += self._statement(with_rest(node, rest), frame, is_value)
+                return out
+            elif (chosen := as_condition(node)) is not None:
+                out += self._items([chosen], frame, is_value)
             else:
                 out += self._statement(node, frame, is_value)
         return out
@@ -109,6 +125,10 @@ class Canon(Calls):
             node = items[-1].node
             if isinstance(items[-1], Body) and isinstance(node, ast.Return) and kind is ast.Return:
                 self._strip(items[-1].inside, kind)
+                return
+            if isinstance(node, ast.Try) and not node.finalbody and kind is ast.Return:
+                for block in items[-1].blocks[1:] if node.orelse else items[-1].blocks:
+                    self._strip(block, kind)
                 return
             if isinstance(items[-1], If) or (kind is ast.Return and isinstance(node, (ast.With, ast.AsyncWith))):
                 for block in items[-1].blocks:

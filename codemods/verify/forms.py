@@ -65,6 +65,30 @@ def ends(body: Sequence[ast.stmt]) -> bool:
     return isinstance(last, _ENDS) or (isinstance(last, ast.If) and ends(last.body) and ends(last.orelse))
 
 
+def leaves_on_error(node: ast.Try) -> bool:
+    """Whether what follows runs only where nothing was caught: it is part of the `else` then."""
+    return bool(node.handlers) and not node.finalbody and all(ends(each.body) for each in node.handlers)
+
+
+def with_rest(node: ast.Try, rest: Sequence[ast.stmt]) -> ast.Try:
+    """The statement with what follows it in its `else`."""
+    return ast.copy_location(ast.Try(node.body, node.handlers, [*node.orelse, *rest], []), node)
+
+
+def as_condition(node: ast.stmt) -> ast.If | None:
+    """`x = a if c else b` as the statement that says the same; None for anything else."""
+    value = getattr(node, "value", None)
+    if not isinstance(value, ast.IfExp) or not isinstance(node, (ast.Assign, ast.Return)):
+        return None
+    if isinstance(node, ast.Assign) and (len(node.targets) != 1 or isinstance(node.targets[0], ast.Subscript)):
+        return None  # a key would be evaluated after the condition
+    arms: list[ast.stmt] = []
+    for part in (value.body, value.orelse):
+        arm = ast.Return(part) if isinstance(node, ast.Return) else ast.Assign(node.targets, part, None)
+        arms.append(ast.copy_location(arm, part))
+    return ast.copy_location(ast.If(value.test, [arms[0]], [arms[1]]), node)
+
+
 def returns_last(body: Sequence[ast.stmt], *, is_last: bool) -> bool:
     """Whether nothing of the block runs after any of its `return`s."""
     for at, node in enumerate(body):
@@ -76,6 +100,10 @@ def returns_last(body: Sequence[ast.stmt], *, is_last: bool) -> bool:
             for arm in (node.body, node.orelse):
                 if _has_return(arm) and not ((is_end or ends(arm)) and returns_last(arm, is_last=is_end or ends(arm))):
                     return False
+        elif isinstance(node, ast.Try) and (is_end or leaves_on_error(node)) and not node.finalbody:
+            blocks = [each.body for each in node.handlers] + [node.orelse]
+            if _has_return(node.body) or not all(returns_last(block, is_last=True) for block in blocks):
+                return False
         elif isinstance(node, (ast.With, ast.AsyncWith)) and is_end:
             if not returns_last(node.body, is_last=True):
                 return False

@@ -50,6 +50,8 @@ SAME = [
     ("try:\n    a()\nexcept b as e:\n    c(e)", "try:\n    a()\nexcept b as error:\n    c(error)"),
     ("with a as x:\n    return x", "with a as y:\n    return y"),
     ("x = b\nreturn a(x)", "return a(b)"),
+    ("x = a if b else c\nreturn x", "if b:\n    x = a\nelse:\n    x = c\nreturn x"),
+    ("try:\n    a()\nexcept b:\n    return None\nc()", "try:\n    a()\nexcept b:\n    pass\nelse:\n    c()"),
     ("return a(b)", "x = b\nreturn a(x)"),
     ("x, y = a\nreturn x, y", "p, q = a\nreturn p, q"),
     ("return [x for x in a if x]", "return [y for y in a if y]"),
