@@ -1,7 +1,8 @@
 """Definitions that went away and that nothing in the new tree could want: dead code that was removed.
 
 A whole-word search decides: code, strings, documents and settings count, and so do names that are put together from a
-beginning. What has a decorator, a special name, or a class with bases from outside the tree is never called dead."""
+beginning. What is not private by its name, has a decorator or bases, or is in a class with bases from outside the tree
+is never called dead."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ class DeadCode:
                 is_gone = definition not in self.claims.pairs and not new.has(definition)
                 if not is_gone or not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
                     continue
-                is_plain = not node.decorator_list and is_inert(node) and not leaf.startswith("__")
+                is_private = leaf.startswith("_") and not leaf.startswith("__")
+                is_plain = is_private and not node.decorator_list and is_inert(node) and not getattr(node, "bases", ())
                 if not is_plain or self.kernel.canon[OLD].is_reached(definition) or leaf in new.table(path):
                     continue
                 if not owner or (new.has((path, owner)) and self._is_closed(path, owner)):

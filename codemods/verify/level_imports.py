@@ -62,18 +62,19 @@ class ImportLines:
         self.kernel.lines.append(Line(side, path, line, line, "residue", reason, "U109"))
 
     def _lines(
-        self, side: int, paths: tuple[str, str], tree: ast.Module, other: set[tuple[str, str]]
+        self, side: int, paths: tuple[str, str], tree: ast.Module, other: set[tuple[str, str, bool]]
     ) -> list[tuple[Import, ast.alias, bool]]:
         """Marks the imports of a side; what the other side has not, and whether its name is read on this side."""
         path = paths[side]
         for node in tree.body:
             if is_for_types(node):
                 self.kernel.lines.append(Line(side, path, node.lineno, node.lineno, "import"))
+        typed = {id(node) for each in tree.body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
         found, read = [], None
         for node in _imports(tree):
             self._mark(side, path, node)
             for alias in node.names:
-                if (_module_of(node), ast.dump(alias)) in other:
+                if (_module_of(node), ast.dump(alias), id(node) in typed) in other:
                     continue
                 name = bound_name(node, alias)
                 is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
@@ -200,8 +201,9 @@ def bound_name(node: Import, alias: ast.alias) -> str:
     return alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
 
 
-def _keys(tree: ast.Module) -> set[tuple[str, str]]:
-    return {(_module_of(node), ast.dump(alias)) for node in _imports(tree) for alias in node.names}
+def _keys(tree: ast.Module) -> set[tuple[str, str, bool]]:
+    typed = {id(node) for each in tree.body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
+    return {(_module_of(n), ast.dump(alias), id(n) in typed) for n in _imports(tree) for alias in n.names}
 
 
 def _imports(tree: ast.Module) -> Iterator[Import]:

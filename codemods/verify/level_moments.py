@@ -26,14 +26,15 @@ def used_too_early(tree: ast.Module) -> dict[str, int]:
         here = {name for name, _ in bindings([node])}
         missing = own - bound
         itself = frozenset() if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) else frozenset(here)
-        for name in _reads_at_load(node, functions, is_lazy):
+        for name in reads_at_load(node, functions, is_lazy):
             if name in missing and name not in itself:
                 found.setdefault(name, node.lineno)
         bound |= here
     return found
 
 
-def _reads_at_load(node: ast.AST, functions: Mapping[str, ast.stmt], is_lazy: bool) -> set[str]:
+def reads_at_load(node: ast.AST, functions: Mapping[str, ast.stmt], is_lazy: bool) -> set[str]:
+    """The names that are read when a statement runs; of a definition, when it is made."""
     found: set[str] = set()
     todo: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     entered: set[str] = set()
@@ -92,6 +93,7 @@ def _evaluated_parts(node: ast.AST, is_lazy: bool) -> Iterator[tuple[ast.AST, fr
 
 
 def has_lazy_annotations(tree: ast.Module) -> bool:
+    """Whether annotations are kept as text and not evaluated."""
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module == "__future__"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
@@ -17,20 +18,13 @@ from codemods.verify.kernel import Kernel
 from codemods.verify.level_given import given
 from codemods.verify.level_imports import ImportLines
 from codemods.verify.level_loading import is_for_types
+from codemods.verify.level_moments import has_lazy_annotations
+from codemods.verify.level_order import Order
 from codemods.verify.level_values import ValueLines, same_apart
 from codemods.verify.names import Definition, Function, Names
 from codemods.verify.values import NEW, OLD
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# Decorators that do nothing but make another object of the function: their order can't be noticed.
-_QUIET_NAMES = """
-    staticmethod classmethod property cached_property functools.cached_property dataclass dataclasses.dataclass
-    lru_cache functools.lru_cache cache functools.cache contextmanager contextlib.contextmanager abstractmethod
-    abc.abstractmethod overload typing.overload final typing.final override typing.override functools.wraps wraps
-    torch.no_grad torch.inference_mode unique enum.unique functools.total_ordering total_ordering
-    contextlib.asynccontextmanager asynccontextmanager runtime_checkable
-"""
-_QUIET = frozenset(_QUIET_NAMES.split())
 
 
 class Levels:
@@ -44,6 +38,7 @@ class Levels:
         self._modules = {after: before for before, after in claims.modules.items()}
         self._done: set[Definition] = set()
         self._later: list[tuple[Definition, Function, Definition, Function]] = []
+        self._order = Order(self.names)
         self._imports = ImportLines(change, claims, self.names, self.kernel)
         self._values = ValueLines(change, claims, self.names, self.kernel)
         self._pattern: tuple[frozenset[str], re.Pattern[bytes]] | None = None
@@ -62,7 +57,7 @@ class Levels:
         for older, was, after, node in self._later:
             if after not in self.kernel.matched:
                 self.kernel.function(older, after, given(self.kernel, self.names, older, after), "move")
-            if older == after:
+            if (self._modules.get(after[0], after[0]), after[1]) == older:
                 self._defaults(was, level_frame(OLD, older[0]), node, level_frame(NEW, after[0]))
         self._records()
         self.problems += self._imports.problems
@@ -93,7 +88,7 @@ class Levels:
         """The statements of one level; definitions by name, the rest in order."""
         old, new = self._without_docstring(old, fo), self._without_docstring(new, fn)
         self._in_order(old, fo, new, fn)
-        if self._may_turn(fn):
+        if self._order.may_turn(fn):
             self._turned(old, fo, new, fn)
         for node in new:
             if isinstance(node, _DEFINITIONS):
@@ -116,28 +111,9 @@ class Levels:
             was = before.get(name)
             titles = [_qualname(frame, node) for frame in (fo, fn)]
             known = self.names[OLD].has((fo.path, titles[0])) and self.names[NEW].has((fn.path, titles[1]))
-            if was is not None and known and self._is_same(was, fo.path, node, fn.path):
+            is_same = was is not None and known and self._is_same(was, fo.path, node, fn.path)
+            if is_same and was is not None and self._order.is_quiet(node, fn.path):
                 self._lines(was, fo, node, fn, "order")
-
-    def _may_turn(self, frame: Frame) -> bool:
-        """Whether the order of plain definitions can't be noticed: nobody lists what the module or class holds."""
-        node = self.names[NEW].definitions(frame.path).get(frame.title) if frame.title else None
-        if isinstance(node, ast.ClassDef) and (node.decorator_list or node.keywords or self._counts(node, frame.path)):
-            return False
-        raw = self.change.new.read(frame.path)
-        return re.search(rb"\b(?:globals|vars|dir|getmembers)\(|\b__dict__\b", raw) is None
-
-    def _counts(self, node: ast.ClassDef, path: str, hops: int = 6) -> bool:
-        """Whether making a class may be noticed by one of its bases in the tree."""
-        for base in node.bases:
-            text = ast.unparse(base)
-            ref = self.names[NEW].followed(path, text.split(".")) if text.replace(".", "").isidentifier() else None
-            found = self.names[NEW].definitions(ref[1]).get(ref[2]) if ref is not None and ref[0] == "top" else None
-            if isinstance(found, ast.ClassDef) and ref is not None:
-                hooks = any(getattr(each, "name", "") == "__init_subclass__" for each in found.body)
-                if hooks or found.keywords or hops == 0 or self._counts(found, ref[1], hops - 1):
-                    return True
-        return False
 
     def _lines(self, was: ast.stmt, fo: Frame, node: ast.stmt, fn: Frame, kind: str) -> None:
         for each, frame in ((was, fo), (node, fn)):
@@ -168,11 +144,19 @@ class Levels:
         fo, fn = level_frame(OLD, before[0], before[1]), level_frame(NEW, after[0], after[1])
         kind = "move" if before != after else "format"
         self._head(was, fo, node, fn, kind)
-        if before == after and self._is_same(was, before[0], node, after[0]) and not self._is_touched(node, after[0]):
+        is_lazier = self._is_lazy(OLD, before[0]) is not self._is_lazy(NEW, after[0]) and _has_fields(node)
+        is_same = before == after and self._is_same(was, before[0], node, after[0])
+        if is_same and not is_lazier and not self._is_touched(node, after[0]):
             return
         self._values.fields(was, fo, node, fn)
+        if is_lazier:
+            reason = "its annotations are text on one side, and evaluated on the other"
+            self.kernel.lines.append(Line(NEW, after[0], node.lineno, node.lineno, "residue", reason))
         self._values.slots(was, fo, node, fn)
         self._body(was.body, fo, node.body, fn)
+
+    def _is_lazy(self, side: int, path: str) -> bool:
+        return has_lazy_annotations(self.names[side].tree(path))
 
     def _head(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame, kind: str) -> None:
         mark = len(self.kernel.lines)
@@ -182,6 +166,7 @@ class Levels:
             self.kernel.lines.append(Line(side, frame.path, first, max(first, each.body[0].lineno - 1), kind))
         if was.name != node.name and self.claims.pairs.get((fo.path, fo.title)) != (fn.path, fn.title):
             self.kernel.lines.append(Line(NEW, fn.path, node.lineno, node.lineno, "residue", "another name"))
+        self.kernel.level((), ())
         for name in ("decorator_list", "bases", "keywords"):
             self.kernel._list(was, getattr(was, name), frames[0], node, getattr(node, name), frames[1])
         self._blame(mark, fn.path, node.lineno)
@@ -224,13 +209,12 @@ class Levels:
     def _in_order(self, old: list[ast.stmt], fo: Frame, new: list[ast.stmt], fn: Frame) -> None:
         """What runs when the level is loaded, apart from definitions that nothing can notice."""
         a, b = list(self._running(old, fo)), list(self._running(new, fn))
-        if [ast.dump(node) for node in a] == [ast.dump(node) for node in b] and not any(
-            self._is_touched(node, fn.path) for node in b
-        ):
-            if (fo.path, fo.title) != (fn.path, fn.title):
-                for was, node in zip(a, b, strict=True):
-                    self._lines(was, fo, node, fn, "move")
+        is_here = (fo.path, fo.title) == (fn.path, fn.title)
+        is_same = is_here and [ast.dump(node) for node in a] == [ast.dump(node) for node in b]
+        if is_same and not any(self._is_touched(node, fn.path) for node in b):
             return
+        if not is_here:
+            fo, fn = replace(fo, kind="move"), replace(fn, kind="move")
         canon = self.kernel.canon
         self.kernel.level(canon[OLD].items(a, fo), canon[NEW].items(b, fn))
 
@@ -239,9 +223,9 @@ class Levels:
             if isinstance(node, (ast.Import, ast.ImportFrom)) and not frame.title:
                 continue
             if isinstance(node, _DEFINITIONS):
-                is_noticed = _is_noticed(node) or (isinstance(node, ast.ClassDef) and self._counts(node, frame.path))
-                if is_noticed and record_fields(node) is None:
-                    yield _stub(node)
+                stub = self._order.stands_for(node, frame)
+                if stub is not None:
+                    yield stub
             elif is_for_types(node) or (isinstance(node, (ast.Assign, ast.AnnAssign)) and self._is_value(node, frame)):
                 continue
             else:
@@ -303,11 +287,10 @@ def _qualname(frame: Frame, node: Function | ast.ClassDef) -> str:
     return f"{frame.title}.{node.name}" if frame.title else node.name
 
 
-def _is_noticed(node: Function | ast.ClassDef) -> bool:
-    """Whether making the definition may be seen by others: a decorator that registers, a base that counts."""
-    words = [ast.unparse(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
-    quiet = all(word in _QUIET or word.endswith((".setter", ".getter", ".deleter")) for word in words)
-    return not quiet or (isinstance(node, ast.ClassDef) and bool(node.keywords))
+def _has_fields(node: ast.ClassDef) -> bool:
+    """Whether somebody may read the annotations in the body of a class."""
+    is_plain = not (node.decorator_list or node.bases or node.keywords)
+    return not is_plain and any(isinstance(each, ast.AnnAssign) for each in node.body)
 
 
 def _given_defaults(node: Function) -> dict[str, ast.expr | None]:
@@ -316,10 +299,3 @@ def _given_defaults(node: Function) -> dict[str, ast.expr | None]:
     found: dict[str, ast.expr | None] = dict.fromkeys(plain)
     found |= dict(zip(reversed(plain), reversed(args.defaults), strict=False))
     return found | {each.arg: value for each, value in zip(args.kwonlyargs, args.kw_defaults, strict=True)}
-
-
-def _stub(node: Function | ast.ClassDef) -> ast.stmt:
-    """What stands for a definition in the order of things: its name and its decorators."""
-    name = ast.copy_location(ast.Constant(node.name), node)
-    value = ast.copy_location(ast.Tuple([name, *node.decorator_list], ast.Load()), node)
-    return ast.copy_location(ast.Expr(value), node)

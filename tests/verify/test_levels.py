@@ -224,3 +224,48 @@ def test_what_somebody_may_want_is_not_dead(other: str) -> None:
 def test_a_class_with_a_base_from_outside_may_be_called_from_there() -> None:
     head = "from lib import Base\nclass C(Base):\n    def run(self):\n        return 1\n"
     assert said({"p/a.py": head + _DEAD}, {"p/a.py": head}) != ""
+
+
+# ---- order and meaning
+
+
+def test_a_definition_that_reads_what_is_bound_again_keeps_its_place() -> None:
+    default, again, other = "def f(x=N):\n    return x\n", "N = 2\n", "def g():\n    return 1\n"
+    old = "N = 1\n" + default + other + again
+    new = "N = 1\n" + other + again + default
+    assert said({"p/a.py": old}, {"p/a.py": new}) != ""
+
+
+def test_a_class_that_moved_means_the_same_by_its_own_statements() -> None:
+    kept, text = "def k(): pass\n", "class C:\n    limit = MAX + 1\n"
+    old = {"p/a.py": "from p.t import MAX\n" + text + kept, "p/b.py": "from p.u import MAX\nX = MAX\n"}
+    new = {"p/a.py": kept, "p/b.py": "from p.u import MAX\nX = MAX\n" + text}
+    assert said(old, new, t="MAX = 1\n", u="MAX = 2\n") != ""
+
+
+def test_a_class_that_a_base_counts_keeps_its_place() -> None:
+    base = "class Base:\n    def __init_subclass__(cls):\n        KINDS.append(cls)\nKINDS = []\n"
+    one, two = "class One(Base):\n    pass\n", "class Two(Base):\n    pass\n"
+    head = "from p.base import Base\n"
+    assert said({"p/a.py": head + one + two}, {"p/a.py": head + two + one}, base=base) != ""
+    assert said({"p/a.py": head + one + two}, {"p/a.py": head + two + one}, base="class Base:\n    pass\n") == ""
+
+
+def test_an_import_that_is_done_for_type_checkers_only_now() -> None:
+    old = "from typing import TYPE_CHECKING\nfrom p.t import T\ndef f(x: 'T'): pass\nY = TYPE_CHECKING\n"
+    new = old.replace("from p.t import T\n", "if TYPE_CHECKING:\n    from p.t import T\n")
+    assert said({"p/a.py": old}, {"p/a.py": new}, t="class T: pass\n") == ""
+    assert "does something" in said({"p/a.py": old}, {"p/a.py": new}, t="class T: pass\nprint(1)\n")
+
+
+def test_annotations_of_fields_that_become_text() -> None:
+    text = "from dataclasses import dataclass\n@dataclass\nclass C:\n    x: int\n"
+    assert said({"p/a.py": text}, {"p/a.py": "from __future__ import annotations\n" + text}) != ""
+    plain = "def f(x: int):\n    return x\n"
+    assert said({"p/a.py": plain}, {"p/a.py": "from __future__ import annotations\n" + plain}) == ""
+
+
+def test_public_names_and_bases_are_no_dead_code() -> None:
+    assert said({"p/a.py": "def run(): pass\nX = 1\n"}, {"p/a.py": "X = 1\n"}) != ""
+    base = "class Base: pass\n"
+    assert said({"p/a.py": base + "class _Old(Base): pass\nX = 1\n"}, {"p/a.py": base + "X = 1\n"}) != ""
