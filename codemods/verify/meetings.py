@@ -47,7 +47,7 @@ class Meetings(Values):
             if n.attr in self.claims.attributes and not (isinstance(o, ast.Attribute) and o.attr == n.attr):
                 self._kind = "rename"
                 self._duty("renamed", fn, n)
-            elif isinstance(n.value, ast.Attribute) and (n.value.attr, n.attr) in self.claims.redirects:
+            elif _chain(n) in self.claims.redirects and _chain(o) != _chain(n):
                 self._kind = "redirect"
                 self._duty("redirected", fn, n)
             else:
@@ -83,3 +83,10 @@ def _is_part(part: Value, value: Value) -> bool:
             return True
         at = at[1] if at[0] == "attr" else None
     return False
+
+
+def _chain(node: ast.expr) -> tuple[str, str]:
+    """The last two names of `x.a.b`; two empty ones when it is not so written."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+        return node.value.attr, node.attr
+    return "", ""
