@@ -14,7 +14,7 @@ from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Line
 from codemods.verify.kernel import Kernel
 from codemods.verify.level_loading import Loading, is_for_types, is_harmless
-from codemods.verify.level_moments import missing_at_run_time, used_too_early
+from codemods.verify.level_moments import BUILTINS, missing_at_run_time, readers, used_too_early
 from codemods.verify.names import Names, bindings
 from codemods.verify.values import NEW, OLD
 
@@ -44,6 +44,7 @@ class ImportLines:
             self._gained(gained, paths)
             self._order(old, new, paths)
             self._rebound(old, new, paths)
+            self._vanished(old, new, after)
         self._moments(after, new)
 
     def gone(self, path: str) -> None:
@@ -171,6 +172,16 @@ class ImportLines:
                 found.setdefault(name, ([], node))[0].append(what)
                 found[name] = (found[name][0], node)
         return found
+
+    def _vanished(self, old: ast.Module, new: ast.Module, path: str) -> None:
+        """Names that the module bound and does not bind any more, and still reads."""
+        bound = self.names[NEW].table(path)
+        gone = {name for name, _ in bindings(old.body)} - bound.keys() - BUILTINS
+        if "*" not in bound:
+            for name, line in readers(new, self.change.new.read(path), gone).items():
+                self.problems.append(
+                    Problem(path, line, "U119", f"`{name}` is read here, and nothing binds it any more")
+                )
 
     def _moments(self, path: str, tree: ast.Module) -> None:
         """What loading the module reads before it is there, and what running code reads that is there for type

@@ -12,7 +12,7 @@ from codemods.verify.names import bindings, local_names, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_BUILTINS = frozenset(dir(__import__("builtins"))) | {"__name__", "__file__", "__doc__"}
+BUILTINS = frozenset(dir(__import__("builtins"))) | {"__name__", "__file__", "__doc__"}
 
 
 def used_too_early(tree: ast.Module) -> dict[str, int]:
@@ -114,22 +114,28 @@ def missing_at_run_time(tree: ast.Module, raw: bytes) -> dict[str, int]:
         return {}
     bound = {name for name, _ in bindings([node for node in tree.body if not is_for_types(node)])}
     bound |= {name for part in re.findall(rb"\bglobal ([\w, ]+)", raw) for name in re.findall(r"\w+", part.decode())}
-    found: dict[str, int] = {}
-    candidates = typed - bound
-    if candidates:
-        words = re.compile(rb"\b(?:" + b"|".join(re.escape(each.encode()) for each in sorted(candidates)) + rb")\b")
-        lines = raw.split(b"\n")
-        for node, local in _units(tree.body, frozenset()):
-            start = node.body[0].lineno if isinstance(node, _FUNCTIONS) else getattr(node, "lineno", 1)
-            if words.search(b"\n".join(lines[start - 1 : getattr(node, "end_lineno", start)])):
-                for name, line in _run_time_reads(node, local):
-                    if name in candidates:
-                        found[name] = min(line, found.get(name, line))
+    found = readers(tree, raw, typed - bound)
     if not is_lazy and "*" not in bound:
         for note, line in _annotations(tree.body):
             for each in ast.walk(note):
-                if isinstance(each, ast.Name) and each.id not in bound and each.id not in _BUILTINS:
+                if isinstance(each, ast.Name) and each.id not in bound and each.id not in BUILTINS:
                     found.setdefault(each.id, line)
+    return found
+
+
+def readers(tree: ast.Module, raw: bytes, candidates: set[str]) -> dict[str, int]:
+    """The names among these that running code of the module reads as globals -> the line of the first reader."""
+    found: dict[str, int] = {}
+    if not candidates:
+        return found
+    words = re.compile(rb"\b(?:" + b"|".join(re.escape(each.encode()) for each in sorted(candidates)) + rb")\b")
+    lines = raw.split(b"\n")
+    for node, local in _units(tree.body, frozenset()):
+        start = node.body[0].lineno if isinstance(node, _FUNCTIONS) else getattr(node, "lineno", 1)
+        if words.search(b"\n".join(lines[start - 1 : getattr(node, "end_lineno", start)])):
+            for name, line in _run_time_reads(node, local):
+                if name in candidates:
+                    found[name] = min(line, found.get(name, line))
     return found
 
 

@@ -269,3 +269,8 @@ def test_public_names_and_bases_are_no_dead_code() -> None:
     assert said({"p/a.py": "def run(): pass\nX = 1\n"}, {"p/a.py": "X = 1\n"}) != ""
     base = "class Base: pass\n"
     assert said({"p/a.py": base + "class _Old(Base): pass\nX = 1\n"}, {"p/a.py": base + "X = 1\n"}) != ""
+
+
+def test_a_name_that_nothing_binds_any_more() -> None:
+    old, new = "A = 1\nB = 0 and A\nX = 1\n", "B = 0 and A\nX = 1\n"
+    assert "nothing binds it" in said({"p/a.py": old}, {"p/a.py": new})
