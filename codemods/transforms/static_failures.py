@@ -8,18 +8,19 @@ import ast
 
 from codemods.source.classes import memo
 from codemods.source.flow import Kind, Place, Risk, flow_of, names
+from codemods.source.flow_points import Point
 from codemods.source.parse import Function
 from codemods.source.presence import Presence
 from codemods.transforms.static_subject import Subject
 
 
-def may_raise(subject: Subject, place: Place) -> bool:
+def may_raise(subject: Subject, place: Place, known: str = "") -> bool:
     """Whether what stands there may fail. Code that is called may; so may a local that some path has not bound."""
     if place.risk is Risk.NAME:
         return place.node in memo(
             subject.files, "unbound names", subject.function, lambda: _unbound_names(subject.function)
         )
-    return not is_harmless(subject, place.node)
+    return not is_harmless(subject, place.node, known)
 
 
 def _unbound_names(function: Function) -> frozenset[ast.AST]:
@@ -39,17 +40,27 @@ def _unbound_names(function: Function) -> frozenset[ast.AST]:
     )
 
 
-def is_harmless(subject: Subject, node: ast.AST) -> bool:
-    """An operation that can't fail: using an attribute of the object that is surely there."""
+def is_harmless(subject: Subject, node: ast.AST, known: str = "") -> bool:
+    """An operation that can't fail: using an attribute of the object that is surely there. known: one that is."""
     if not isinstance(node, ast.Attribute):
         return False
     use = next((each for each in subject.needs.uses if each.node is node), None)
-    if use is None:
+    if use is None or subject.accessor(use.attribute):
         return False
+    is_known = use.attribute == known or subject.presence(use.attribute) is Presence.SURE
+    return is_known or (use.attribute in subject.needs.written and not _is_first_use(subject, node))
+
+
+def _is_first_use(subject: Subject, node: ast.AST) -> bool:
+    """Whether some path comes to this read with the attribute neither written nor read before."""
     flow = subject.flow
-    is_there = subject.presence(use.attribute) is Presence.SURE or not any(
-        point.kind is Kind.READ and flow.unwritten.get(point.number, 0) & flow.bit[point.key]
+
+    def unmet(point: Point, mask: int) -> int:
+        return mask & ~flow.bit[point.key] if point.key and not point.late else mask
+
+    before = flow.forward([(flow.graph.entry, flow.everything)], unmet)
+    return any(
+        point.kind is Kind.READ and before.get(point.number, 0) & flow.bit[point.key]
         for point in flow.points
         if point.node is node
     )
-    return is_there and not subject.accessor(use.attribute)

@@ -18,7 +18,7 @@ from codemods.source.modules import modules_of
 from codemods.source.presence import Presence
 from codemods.source.receiver_kinds import NotIn
 from codemods.source.receivers import receiver_type, scope_at
-from codemods.source.usage import UseKind
+from codemods.source.usage import Use, UseKind
 from codemods.transforms.parameters import How, Parameter
 from codemods.transforms.static_failures import may_raise
 from codemods.transforms.static_subject import Subject
@@ -136,6 +136,12 @@ def _is_repeated(subject: Subject, event: Event) -> bool:
 def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[int, str] | None:
     """A place before a read where code may run that assigns the attribute."""
     line = next(use.node.lineno for use in subject.needs.uses if use.attribute == attribute)
+    inner = _called_inside(subject, attribute) if places else None
+    if inner is not None:
+        message = (
+            f"{inner.attribute}() changes {attribute}, which is read once, at the call; it may run before line {line}"
+        )
+        return inner.node.lineno, message
     aliased = _written_elsewhere(subject, attribute)
     if aliased:
         return (
@@ -160,6 +166,21 @@ def _may_change(subject: Subject, attribute: str, places: list[Place]) -> tuple[
         if home is not None and subject.is_set_in(home.module, subject.behind(attribute)):
             return place.line, f"{attribute} is read once, at the call; {home} may assign it before line {line} does"
     return None
+
+
+def _called_inside(subject: Subject, attribute: str) -> Use | None:
+    """A method that changes the attribute, called by a function that is made here: whatever calls that may run it."""
+    inside = {point.node for point in subject.flow.points if point.late and point.risk is Risk.CALL}
+    return next(
+        (
+            use
+            for use in subject.needs.uses
+            if use.is_called
+            and subject.source.parents.get(use.node) in inside
+            and subject.effects.reach(use.attribute).writes & subject.behind(attribute)
+        ),
+        None,
+    )
 
 
 def _written_elsewhere(subject: Subject, attribute: str) -> int:

@@ -67,7 +67,9 @@ def write_hazards(subject: Subject, parameter: Parameter) -> Iterator[Hazard]:
         message = f"{attribute} is assigned and never handed back: this method always raises"
         yield subject.hazard("U103", Severity.STOP, line, message, _OWNER)
         return
-    places = [place for place in subject.flow.risks_after_write(attribute, Risk.NAME) if may_raise(subject, place)]
+    places = [
+        place for place in subject.flow.risks_after_write(attribute, Risk.NAME) if may_raise(subject, place, attribute)
+    ]
     if any(isinstance(each.node, (ast.Yield, ast.YieldFrom)) for each in places):
         message = (
             f"{attribute} is assigned when the generator has ended; whoever iterates sees the old value until then"
@@ -86,7 +88,7 @@ def _lost_by_an_error(subject: Subject, attribute: str, places: list[Place]) -> 
         message = f"{attribute} is assigned after the call returns; {_what(place)} is kept when it raises"
         yield subject.hazard("U103", Severity.PROVE, place.line, message, settle)
         return
-    for node in writes_on_the_way_out(subject.flow, attribute, lambda node: is_harmless(subject, node))[:1]:
+    for node in writes_on_the_way_out(subject.flow, attribute, lambda node: is_harmless(subject, node, attribute))[:1]:
         message = f"{attribute} is assigned after the call returns; here it was assigned on the way of an error too"
         yield subject.hazard("U103", Severity.PROVE, node.lineno, message, settle)  # type: ignore[attr-defined]
 

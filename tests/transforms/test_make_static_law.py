@@ -241,6 +241,7 @@ def _check(body: str, step: ExtractMethod) -> str:
 @example("self.a = 1\nif x > 1:\n    c = 2\ny = c", False)
 @example("try:\n    if x > 1:\n        self.f(x - 1)\n    return x, self.c\nfinally:\n    poke()", False)
 @example("note((y // 0) // self.rare)", True)
+@example("if (lambda v: v + self.bump())(self.b):\n    self.b = getattr(self, 'a', 9)", False)
 @example("try:\n    y = self.rare\nfinally:\n    note(x)", False)
 def test_programs_do_what_they_did(body: str, wrapper: bool) -> None:
     event(_check(body, ExtractMethod(method="m:A.f", wrapper=wrapper)))
