@@ -8,7 +8,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from codemods.verify.forms import has
+from codemods.verify.forms import NOTHING, aligned, has
 from codemods.verify.frames import Bind, Frame, Item
 from codemods.verify.meetings import REFLECTS, Meetings
 from codemods.verify.names import Function, parameters
@@ -111,17 +111,16 @@ class Expressions(Meetings):
     def _list(self, o: ast.AST, a: list[Any], fo: Frame, n: ast.AST, b: list[Any], fn: Frame) -> bool:
         """Two lists of parts, one by one; parts that are no nodes are names or None."""
         good = True
-        for x, y in zip(a, b, strict=False):
-            if isinstance(x, ast.expr) and isinstance(y, ast.expr):
+        for x, y in zip(a, b, strict=True) if len(a) == len(b) else aligned(a, b):
+            if x is NOTHING or y is NOTHING:
+                parts = [part if isinstance(part, ast.AST) else None for part in (x, y)]
+                good = self._differ(parts[0], fo, parts[1], fn)
+            elif isinstance(x, ast.expr) and isinstance(y, ast.expr):
                 good &= self.same(x, fo, y, fn)
             elif isinstance(x, ast.AST) and type(x) is type(y):
                 good &= self._shape(x, fo, y, fn)
             elif x != y:
                 good = self._differ(x if isinstance(x, ast.AST) else o, fo, y if isinstance(y, ast.AST) else n, fn)
-        for extra in a[len(b) :]:
-            good = self._differ(extra if isinstance(extra, ast.AST) else o, fo, None, fn)
-        for extra in b[len(a) :]:
-            good = self._differ(None, fo, extra if isinstance(extra, ast.AST) else n, fn)
         return good
 
     def _as_before(self, keywords: list[ast.keyword], call: ast.AST, frame: Frame) -> list[ast.keyword]:

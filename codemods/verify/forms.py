@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any
 
 from codemods.verify.frames import Frame, Literal
 from codemods.verify.names import Definition, Function
@@ -12,6 +14,7 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _FLAT = {ast.Is: (ast.Is, False), ast.IsNot: (ast.Is, True), ast.In: (ast.In, False), ast.NotIn: (ast.In, True)}
 _DATA = frozenset({"NamedTuple", "Struct", "dataclass", "dataclasses.dataclass", "msgspec.Struct", "typing.NamedTuple"})
+NOTHING = object()
 
 
 def record_fields(node: ast.stmt) -> list[str] | None:
@@ -188,3 +191,17 @@ def definition_of(frame: Frame) -> Function:
 
 def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
     return any(isinstance(inner, kinds) for inner in ast.walk(node))
+
+
+def aligned(a: list[Any], b: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """Lists of unequal length, part by part; NOTHING stands where one side has no counterpart."""
+    keys = [
+        [ast.dump(each) if isinstance(each, ast.expr) else getattr(each, "arg", None) for each in part]
+        for part in (a, b)
+    ]
+    for tag, i, k, j, m in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from zip(a[i:k], b[j:m], strict=True)
+        else:
+            yield from ((each, NOTHING) for each in a[i:k])
+            yield from ((NOTHING, each) for each in b[j:m])
