@@ -64,7 +64,7 @@ class Duties:
             asked.classes |= {each.rpartition(".")[2] for each in self._owners(duty)}
         self.renames = Renames(self.change, self.claims, self.names, asked)
         self.lines = TreeLines(self.change, asked)
-        if duties or self.renames.lost:
+        if duties or self.renames.lost or self.renames.static:
             self.lines.begin()
         self.members = (Members(OLD, self.names[OLD], self.lines), Members(NEW, self.names[NEW], self.lines))
         self.presence = tuple(Presence(each) for each in self.members)

@@ -5,6 +5,7 @@ modules' findings; here, one that may mean it keeps the lost definition from bei
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -12,7 +13,7 @@ from msgspec import Struct
 
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
-from codemods.verify.class_text import ClassText, classes_in
+from codemods.verify.class_text import ClassText, class_in, classes_in
 from codemods.verify.frames import Claims, Duty, Line
 from codemods.verify.members import Members
 from codemods.verify.members_writes import CONSTRUCTORS, Writers
@@ -44,7 +45,8 @@ class Renames:
     def __init__(self, change: TreeChange, claims: Claims, names: tuple[Names, Names], asked: Asked) -> None:
         self.change, self.claims, self.names = change, claims, names
         self.lost = [*self._lost_members(), *self._lost_functions()]
-        asked.said |= {each.name for each in self.lost}
+        self.static = list(self._made_static())
+        asked.said |= {each.name for each in [*self.lost, *self.static]}
         asked.defined |= {each.name for each in self.lost if each.old is not None}
         asked.classes |= {each.new.name for each in self.lost if each.new is not None}
         for (holder, name), old in claims.redirects.items():
@@ -86,6 +88,19 @@ class Renames:
             if "." not in name and after[1].rpartition(".")[2] != name:
                 yield Lost(name, before[0], self.names[OLD].definitions(before[0])[name].lineno)
 
+    def _made_static(self) -> Iterator[Lost]:
+        """Methods that take no object any more."""
+        for path in sorted(self.claims.changed):
+            if path not in self.change.old or path not in self.change.new:
+                continue
+            before, after = self.names[OLD].definitions(path), self.names[NEW].definitions(path)
+            for qualname, node in after.items():
+                owner, _, name = qualname.rpartition(".")
+                if owner and _is_static(node) and qualname in before and not _is_static(before[qualname]):
+                    raws = self.change.old.read(path), self.change.new.read(path)
+                    old, new = (class_in(path, raw, owner.rpartition(".")[2]) for raw in raws)
+                    yield Lost(name, path, node.lineno, old, new)
+
     # ---- the answers
 
     def still_meant(self) -> list[Line]:
@@ -97,7 +112,24 @@ class Renames:
                 reason, code = why, "U119" if lost.old is not None else "U111"
                 title = f"{lost.old.name}.{lost.name}" if lost.old is not None else lost.name
                 found.append(Line(OLD, lost.path, lost.line, lost.line, "residue", reason, code, title))
+        for each in self.static:
+            call = self._call_on_class(each)
+            if call:
+                title = f"{each.new.name}.{each.name}" if each.new is not None else each.name
+                found.append(Line(NEW, each.path, each.line, each.line, "residue", call, "U120", title))
         return found
+
+    def _call_on_class(self, lost: Lost) -> str:
+        """A call that still gives an object to a method that takes none."""
+        kin = self.writers[NEW].relatives(lost.new) if lost.new is not None else frozenset()
+        call = re.compile(rb"(?<!\w)(\w+)\.%b\(" % re.escape(lost.name.encode()))
+        for hit in self.lines.says(lost.name):
+            found = call.search(hit.text)
+            # Calls in changed files are compared by the kernel; what was not changed still passes the object.
+            is_left = hit.side == NEW and hit.path not in self.lines.changed
+            if is_left and found is not None and found[1].decode("utf-8", "replace") in kin:
+                return f"{hit.path}:{hit.number} calls `{lost.name}` on the class, with the object"
+        return ""
 
     def renamed(self, duty: Duty) -> Answer:
         """Whether the object that an attribute is read from is one whose attribute was renamed."""
@@ -240,6 +272,12 @@ class Renames:
         if is_shared:
             return writers.looks_like(hit, receiver, lost.new)
         return writers.may_be(hit, receiver, lost.new)
+
+
+def _is_static(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
+        isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list
+    )
 
 
 def _last(qualname: str) -> str:

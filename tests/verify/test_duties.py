@@ -275,3 +275,12 @@ def test_an_attribute_behind_another_object_has_to_keep_the_same_value(other: st
     duties = duties_of({"runner.py": after, "w.py": other}, claims, {"runner.py": BEHIND, "w.py": other})
     duty = Duty("alias", 0, "runner.py", 4, ("self.rank", "runner.py", "Runner"), "Runner.__init__")
     assert [each.code for each in duties.discharged([], [duty])[0] if each.code == "U101"] == codes
+
+
+def test_a_call_on_the_class_still_passes_the_object_to_a_static_method() -> None:
+    before = "class Runner:\n    def clip(self, n):\n        return min(n, 8)\n"
+    after = "class Runner:\n    @staticmethod\n    def clip(n):\n        return min(n, 8)\n"
+    for call, codes in (("Runner.clip(runner, 1)", ["U120"]), ("runner.clip(1)", []), ("Other.clip(runner, 1)", [])):
+        other = {"w.py": f"from runner import Runner\n\n\ndef f(runner):\n    return {call}\n"}
+        duties = duties_of({"runner.py": after, **other}, None, {"runner.py": before, **other})
+        assert [each.code for each in duties.discharged([], [])[0]] == codes
