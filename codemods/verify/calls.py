@@ -47,7 +47,9 @@ class Calls(Side):
             home = frame.home(call.func.value.id) if isinstance(call.func.value, ast.Name) else None
             is_own = home is not None and home.owner and home.selfname == call.func.value.id  # type: ignore[attr-defined]
             owner, _, name = definition[1].rpartition(".")
-            what = (home.path, home.owner, name) if is_own and home else (definition[0], owner, name)
+            what: tuple[str, ...] = (definition[0], owner, name, *self.described(call.func.value, frame))
+            if is_own and home:
+                what = (home.path, home.owner, name)
             kind = "dispatch" if is_own else "receiver"
             self.duties.append(Duty(kind, self.side, frame.path, call.lineno, what, frame.title))
         self.cover_head(inner)

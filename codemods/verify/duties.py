@@ -226,6 +226,13 @@ class Duties:
     def _receiver(self, duty: Duty) -> Answer:
         """A call on something unknown was taken to reach this method: is there another of that name?"""
         path, owner, name = duty.what[:3]
+        klass = None
+        if len(duty.what) == 6 and re.fullmatch(r"[\w.]+", duty.what[3]):
+            text, home, of = duty.what[3:]
+            klass = self.members[duty.side].type_of(home, duty.function, of, text)
+        if klass is not None and (klass.path, klass.name) == (path, owner.rpartition(".")[2]):
+            rival = self.members[duty.side].rival(klass, name)
+            return (f"`{name}` may be another one: {rival}", "U104") if rival else None
         for side in (OLD, NEW):
             others = [each for each in self.members[side].definers(name) if each != (path, owner.rpartition(".")[2])]
             if others:
