@@ -1,4 +1,5 @@
 """`python -m tests.bench`: one extraction, the three real plans and the peer on the real tree, as a Markdown table.
+With `--history`, `verify` on a real history too; with `--peer`, the verifier of that history beside it.
 
 Exits 1 when a stated bound is missed, 2 when the tree can't be had."""
 
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.bench import verify
 from tests.bench.measure import Measured, measure
 from tests.support.real_tree import Unreachable, clone, real_tree
 
@@ -26,8 +28,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs of our own commands; the fastest counts (default 3)")
     parser.add_argument("--no-peer", action="store_true", help="leave rope out (it takes about 15 s)")
+    parser.add_argument("--history", type=Path, metavar="DIR", help="a clone of github.com/modal-projects/sglang")
+    parser.add_argument("--peer", type=Path, metavar="DIR", help="the scripts of that history's own verifier")
+    parser.add_argument("--range", type=int, default=0, metavar="N", help="also verify a range of N steps (default 0)")
+    parser.add_argument("--no-apply", action="store_true", help="only verify")
     parser.add_argument("--exit-zero", action="store_true", help="print only; don't fail on a missed bound")
     options = parser.parse_args(arguments)
+    status = verify_report(options) if options.history is not None else 0
+    if options.no_apply:
+        return status
     try:
         tree = real_tree("before")
     except Unreachable as error:
@@ -35,7 +44,22 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     with tempfile.TemporaryDirectory(prefix="unmoved-bench-") as folder:
         root = clone(tree, Path(folder) / "tree")
-        return report(root, Path(folder), options)
+        return max(status, report(root, Path(folder), options))
+
+
+def verify_report(options: argparse.Namespace) -> int:
+    """The table of `verify`, and whether its bounds hold."""
+    peer = options.peer.resolve() if options.peer is not None else None
+    try:
+        found = verify.rows(options.history.resolve(), Path.cwd(), runs=options.runs, length=options.range, peer=peer)
+    except verify.Unusable as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(table(found, found[0][1]) + "\n")
+    missed = verify.bounds(found)
+    for problem in missed:
+        sys.stderr.write(f"missed: {problem}\n")
+    return 1 if missed and not options.exit_zero else 0
 
 
 def report(root: Path, folder: Path, options: argparse.Namespace) -> int:
@@ -75,7 +99,7 @@ def rope(root: Path, cwd: Path) -> Measured:
 
 
 def table(rows: list[tuple[str, Measured]], unit: Measured) -> str:
-    """Markdown; the last columns are ratios to our single extraction in this run."""
+    """Markdown; the last columns are ratios to the first row in this run."""
     lines = ["| what | wall s | CPU s | peak MB | time × | memory × |", "|---|---|---|---|---|---|"]
     for name, found in rows:
         ratios = f"{found.wall_s / unit.wall_s:.1f} | {found.peak_mb / unit.peak_mb:.1f}"
