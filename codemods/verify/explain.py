@@ -14,6 +14,7 @@ from codemods.verify.frames import Claims, Line
 from codemods.verify.infer import infer
 from codemods.verify.level_dead import DeadCode
 from codemods.verify.levels import Levels
+from codemods.verify.lifetimes import Lifetimes
 from codemods.verify.line_diff import changed_lines, split_lines
 from codemods.verify.names import Names, Unreadable
 from codemods.verify.readers import gone_of, words_of
@@ -40,12 +41,15 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     levels.run()
     dead = DeadCode(change, claims, (old, new), levels.kernel)
     around = Surroundings(change, claims, old, new)
+    lives = Lifetimes(change, claims, old, new)
     duties = Duties(change, claims, old, new)
     duties.begin(levels.kernel.duties)
-    _search(change, dead.words() | around.words())
+    _search(change, dead.words() | around.words() | lives.words())
     dead.run()
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
-    explained = Explained(problems=[*levels.problems, *problems, *around.problems()], claims=spelled(claims))
+    explained = Explained(
+        problems=[*levels.problems, *problems, *around.problems(), *lives.problems()], claims=spelled(claims)
+    )
     changed = _changed_lines(change)
     for line in lines:
         _put(explained, line)

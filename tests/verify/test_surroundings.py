@@ -84,3 +84,13 @@ def test_files_that_did_not_change_get_another_function() -> None:
     reader = "from p import low\ndef f(n):\n    return low.bound(n)\n"
     old, new = {"p/low.py": low, "p/high.py": high}, {"p/low.py": high, "p/high.py": low}
     assert "U119" in said(old, new, reader=reader)
+
+
+def test_an_object_that_dies_with_the_function_that_keeps_it() -> None:
+    owner = "class Lock:\n    def __init__(self, n):\n        self.n = n\n{0}"
+    old = "from p.owner import Lock\ndef run(n):\n    lock = Lock(n)\n    lock.n += 1\n    return n\n"
+    taken = "def take(n):\n    lock = Lock(n)\n    lock.n += 1\n"
+    new = "from p.owner import Lock\n" + taken + "def run(n):\n    take(n)\n    return n\n"
+    dies = owner.format("    def __del__(self):\n        print(self.n)\n")
+    assert "object-lifetime" in said({"p/a.py": old}, {"p/a.py": new}, owner=dies)
+    assert "object-lifetime" not in said({"p/a.py": old}, {"p/a.py": new}, owner=owner.format(""))
