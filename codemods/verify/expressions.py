@@ -120,7 +120,7 @@ class Expressions(Meetings):
             elif isinstance(x, ast.AST) and type(x) is type(y):
                 good &= self._shape(x, fo, y, fn)
             elif x != y:
-                good = self._differ(x if isinstance(x, ast.AST) else o, fo, y if isinstance(y, ast.AST) else n, fn)
+                good = self._differ(x if hasattr(x, "lineno") else o, fo, y if hasattr(y, "lineno") else n, fn)
         return good
 
     def _as_before(self, keywords: list[ast.keyword], call: ast.AST, frame: Frame) -> list[ast.keyword]:

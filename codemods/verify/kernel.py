@@ -140,16 +140,17 @@ class Kernel(Flow):
         elif isinstance(a, (ast.Import, ast.ImportFrom)) and isinstance(b, (ast.Import, ast.ImportFrom)):
             self._import(o)
             self._import(n)
-            if _bound(a) != _bound(b):
+            if _bound(a) != _bound(b) or self.canon[OLD].loaded(a, fo) != self.canon[NEW].loaded(b, fn):
                 self._differ(a, fo, b, fn)
         elif isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(b, type(a)):
             self._list(a, list(a.decorator_list), fo, b, list(b.decorator_list), fn)
             self._nested(a, fo, b, fn)
             self._both(fo, a.name, fn, b.name, self._new())
         elif isinstance(a, ast.ClassDef):
-            if ast.dump(a) != ast.dump(b):
+            if ast.dump(a) != ast.dump(b) or self._meant(a, fo) != self._meant(b, fn):
                 self._differ(a, fo, b, fn)
-            self._forget(a, fo, b, fn)
+            self._both(fo, a.name, fn, a.name, self._new())
+            self._effects += 1
         else:
             self._shape(a, fo, b, fn)
             self._leave(a)
@@ -292,14 +293,6 @@ class Kernel(Flow):
             ref = self.canon[frame.side].imported(node, name, frame)
             if home is not None:
                 self._hold(frame.side, ("l", home.number, name), ("ref", *ref))
-
-    def _forget(self, a: ast.AST, fo: Frame, b: ast.AST, fn: Frame) -> None:
-        """After code that was only compared as text: what it stores is the same unknown on both sides."""
-        for x, y in zip(_stored(a), _stored(b), strict=False):
-            value = self._new()
-            self._store(x, fo, value)
-            self._store(y, fn, value)
-        self._effects += 1
 
 
 def _bound(node: ast.Import | ast.ImportFrom) -> list[str]:

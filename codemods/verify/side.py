@@ -78,6 +78,13 @@ class Side:
     def imported(self, node: ast.Import | ast.ImportFrom, name: str, frame: Frame) -> Ref:
         return self._comparable(self.names.imported(frame.path, node, name))
 
+    def loaded(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> list[Ref]:
+        """What an import brings in: modules by their whole name, or members of one."""
+        if isinstance(node, ast.ImportFrom):
+            return [self.imported(node, each.asname or each.name, frame) for each in node.names]
+        whole = [ast.alias(each.name, each.name) for each in node.names]
+        return [self.imported(ast.Import([each]), each.name, frame) for each in whole]
+
     def member(self, ref: Ref, name: str) -> Ref | None:
         """`ref.name`, when that is a definition or a module's member. ref: as `reference` gives it."""
         names = self.names

@@ -134,6 +134,10 @@ class Values:
             base, name = base[1], self.claims.redirects[str(base[2]), name]  # type: ignore[assignment]
         return self.state.held[side].get(("a", base, name), ("attr", base, name))
 
+    def _meant(self, node: ast.AST, frame: Frame) -> list[Value]:
+        """What the names in a piece of code stand for, where only its text is compared."""
+        return [self._name(each.id, frame) for each in ast.walk(node) if isinstance(each, ast.Name)]
+
     def _hold(self, side: int, place: Place, value: Value) -> None:
         self.state.held[side][place] = value
         for trail in self._trails:
@@ -208,6 +212,8 @@ class Values:
 
     def _conclude(self, node: ast.AST, frame: Frame, kind: str, reason: str, code: str) -> None:
         first = getattr(node, "lineno", 0)
+        if not first and reason:  # operators, and names that normal forms make, stand nowhere: never unsaid for that
+            first = getattr(frame.function, "lineno", 1)
         if first:
             last = getattr(node, "end_lineno", first) or first
             self.lines.append(Line(frame.side, frame.path, first, last, kind, reason, code, frame.title))

@@ -1,0 +1,166 @@
+"""Every part of a statement counts: pairs that differ in one part alone, which nothing else would give away.
+
+Where `tests.power` finds a check of the kernel that could go missing unseen, its pair belongs here."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.test_kernel import function, residue
+
+# Bodies of `def f(self, a, b, c)`.
+DIFFERENT_PARTS = [
+    # conditions
+    ("if a and b:\n    c()", "if a:\n    c()"),
+    ("if a and not b:\n    c()", "if a and b:\n    c()"),
+    ("if a is b:\n    c()", "if a in b:\n    c()"),
+    ("if a is b:\n    c()", "if a is c:\n    c()"),
+    ("return a and b", "return a or b"),
+    ("return a and b and c", "return a and b"),
+    ("return a and b", "return c and b"),
+    ("return a and b", "return a and c"),
+    ("return 1 if b else 2", "return 1 if c else 2"),
+    ("return 1 if a else b", "return 1 if a else c"),
+    ("return b if a else 1", "return c if a else 1"),
+    ("x = a()\nreturn b and x", "return b and a()"),
+    ("x = a()\nreturn x if b else c", "return a() if b else c"),
+    # loops
+    ("for x in a:\n    b()\nelse:\n    c()", "for x in a:\n    b()\nelse:\n    a()"),
+    ("for x in a:\n    c()", "for x in b:\n    c()"),
+    ("while a:\n    c()", "while b:\n    c()"),
+    ("x = 1\nz = 1\nfor y in a:\n    if y:\n        x = 2\n        break\nreturn x",
+     "x = 1\nz = 1\nfor y in a:\n    if y:\n        x = 2\n        break\nreturn z"),
+    ("x = 1\nz = 1\nfor y in a:\n with b:\n  if y:\n   x = 2\n   continue\n  c()\nreturn x",
+     "x = 1\nz = 1\nfor y in a:\n with b:\n  if y:\n   x = 2\n   continue\n  c()\nreturn z"),
+    ("x = 1\nfor y in a:\n    x = b\nreturn x", "x = 1\nfor y in a:\n    x = b\nreturn b"),
+    ("x = 1\nfor y in a:\n    x = b(y)\nz = x\nfor y in a:\n    x = b(y)\nreturn x",
+     "x = 1\nfor y in a:\n    x = b(y)\nz = x\nfor y in a:\n    x = b(y)\nreturn z"),
+    ("x = 1\nz = 2\nfor y in a:\n    x = b()\n    z = c()\nreturn x",
+     "x = 1\nz = 2\nfor y in a:\n    x = b()\n    z = c()\nreturn z"),
+    ("for x in a:\n    for y in b:\n        return x", "for x in a:\n    for y in b:\n        return y"),
+    ("x = a()\nfor y in b:\n    c(x)", "for y in b:\n    c(a())"),
+    ("a.x = 1\nfor y in b:\n    return y", "for y in b:\n    return y\na.x = 1"),
+    # exceptions
+    ("try:\n    a()\nexcept b:\n    c()\nexcept c:\n    b()", "try:\n    a()\nexcept b:\n    c()"),
+    ("x = 1\nz = 1\ntry:\n    x = a()\n    z = b()\nexcept c:\n    return x",
+     "x = 1\nz = 1\ntry:\n    x = a()\n    z = b()\nexcept c:\n    return z"),
+    ("x = 1\nz = 1\ntry:\n    x = a\n    c()\nexcept b:\n    return x",
+     "x = 1\nz = 1\ntry:\n    x = a\n    c()\nexcept b:\n    return z"),
+    ("x = a()\ntry:\n    b.v\nexcept c:\n    return 1\nreturn x", "try:\n    b.v\nexcept c:\n    return 1\nreturn a()"),
+    ("try:\n    a()\nexcept b:\n    pass\nelse:\n    c()", "try:\n    a()\nexcept b:\n    pass\nelse:\n    b()"),
+    ("x = 1\ntry:\n    a()\n    x = b\nexcept c:\n    return x\nreturn 2",
+     "x = 1\ntry:\n    a()\n    x = b\nexcept c:\n    return b\nreturn 2"),
+    ("try:\n    a()\nexcept:\n    c()", "try:\n    a()\nexcept b:\n    c()"),
+    ("try:\n    a()\nexcept b:\n    pass", "try:\n    a()\nexcept c:\n    pass"),
+    ("e = 1\ntry:\n    a()\nexcept b as e:\n    pass\nreturn e", "e = 1\ntry:\n    a()\nexcept b:\n    pass\nreturn e"),
+    ("try:\n    a()\nexcept b as e:\n    try:\n        a()\n    except c as g:\n        return e",
+     "try:\n    a()\nexcept b as e:\n    try:\n        a()\n    except c as g:\n        return g"),
+    ("x = 1\ntry:\n    a()\nexcept c:\n    x = 2\nreturn x", "x = 1\ntry:\n    a()\nexcept c:\n    x = 2\nreturn 1"),
+    ("try:\n    a()\nfinally:\n    b()", "try:\n    a()\nfinally:\n    c()"),
+    ("raise a from b", "raise a from c"),
+    ("assert a, b", "assert c, b"),
+    # match
+    ("match a:\n    case 1:\n        b()", "match c:\n    case 1:\n        b()"),
+    ("match a:\n    case 1:\n        b()\n    case 2:\n        c()", "match a:\n    case 1:\n        b()"),
+    ("x = a()\nmatch b:\n    case 1:\n        return 1\nreturn x",
+     "match b:\n    case 1:\n        return 1\nreturn a()"),
+    ("match a:\n    case 1 if b:\n        c()", "match a:\n    case 1:\n        c()"),
+    ("match a:\n    case 1 if b:\n        c()", "match a:\n    case 1 if c:\n        c()"),
+    ("x = 1\nmatch a:\n    case 1:\n        x = 2\nreturn x", "x = 1\nmatch a:\n    case 1:\n        x = 2\nreturn 1"),
+    ("match a:\n    case [1, 2]:\n        b()", "match a:\n    case [1, 3]:\n        b()"),
+    ("match a:\n    case b.K():\n        b()", "match a:\n    case b.L():\n        b()"),
+    ("match a:\n    case b.K(x=1):\n        b()", "match a:\n    case b.K(y=1):\n        b()"),
+    ("match a:\n    case b.K(x=1):\n        b()", "match a:\n    case b.K(x=2):\n        b()"),
+    ("match a:\n    case {1: 2}:\n        b()", "match a:\n    case {3: 2}:\n        b()"),
+    ("match a:\n    case {1: 2}:\n        b()", "match a:\n    case {1: 3}:\n        b()"),
+    ("r = 1\nmatch a:\n    case {1: 2, **r}:\n        pass\nreturn r",
+     "r = 1\nmatch a:\n    case {1: 2}:\n        pass\nreturn r"),
+    ("x = 1\nmatch a:\n    case [x]:\n        pass\nreturn x",
+     "x = 1\nmatch a:\n    case [_]:\n        pass\nreturn x"),
+    ("match a:\n    case [1] as x:\n        b()", "match a:\n    case [2] as x:\n        b()"),
+    ("match a:\n    case None:\n        b()", "match a:\n    case True:\n        b()"),
+    # with
+    ("with a, b:\n    c()", "with a:\n    c()"),
+    ("with a:\n    c()", "with b:\n    c()"),
+    ("with a as x, b as y:\n    return x", "with a as x, b as y:\n    return y"),
+    ("x = 1\nwith a as x:\n    pass\nreturn x", "x = 1\nwith a:\n    pass\nreturn x"),
+    ("x = a()\nwith b:\n    pass\nreturn x", "with b:\n    pass\nreturn a()"),
+    # assignments
+    ("x = a\ny = b\nx += c\nreturn x", "x = a\ny = b\ny += c\nreturn y"),
+    ("a += b", "a += c"),
+    ("a += 1\nb += 1\nreturn a", "a += 1\nb += 1\nreturn b"),
+    ("a.x = b.x = c", "a.x = c"),
+    ("x: int\nreturn 1", "x: int = a()\nreturn 1"),
+    ("global g\ng = a\nreturn 1", "global g\nreturn 1"),
+    ("global g\ng, x = a, b\nreturn x", "global g\nreturn b"),
+    ("a().x = b\nreturn 1", "return 1"),
+    ("a().x = 1", "b().x = 1"),
+    ("a.x = b\nreturn 1", "return 1"),
+    ("x, y = a\nreturn x", "x, y, z = a\nreturn x"),
+    ("y = 1\nx, *y = a\nreturn y", "y = 1\nx, *y = a\nreturn 1"),
+    ("*x, y = a\n*z, w = b\nreturn x", "*x, y = a\n*z, w = b\nreturn z"),
+    ("x, y = a\nreturn x", "x, *y = a\nreturn x"),
+    ("a[b] = 1", "a[c] = 1"),
+    ("a[b] = 1", "c[b] = 1"),
+    ("x = b()\na[b] = 1\nreturn x", "a[b] = 1\nreturn b()"),
+    ("x = a()\nb.v = 1\nreturn x", "b.v = 1\nreturn a()"),
+    ("x = a\ndel x\nreturn x", "x = a\ndel x\nreturn a"),
+    ("x = a()\ndel b.v\nreturn x", "del b.v\nreturn a()"),
+    ("del a.x, a.y", "del a.x"),
+    ("x = a()\nreturn x + x", "return a() + a()"),
+    # names bound by definitions and imports
+    ("import os\nreturn 1", "import sys\nreturn 1"),
+    ("@a\ndef g():\n    pass\nreturn g", "@b\ndef g():\n    pass\nreturn g"),
+    ("def g():\n    pass\ndef h():\n    pass\nreturn g", "def g():\n    pass\ndef h():\n    pass\nreturn h"),
+    ("g = a\ndef g():\n    pass\nreturn g", "g = a\ndef g():\n    pass\nreturn a"),
+    ("class K:\n    x = 1\nreturn K", "class K:\n    x = 2\nreturn K"),
+    ("K = a\nclass K:\n    pass\nreturn K", "K = a\nclass K:\n    pass\nreturn a"),
+    ("x = a\nz = b\nclass K:\n    y = x\nreturn K", "z = a\nx = b\nclass K:\n    y = x\nreturn K"),
+    ("import os.path\nreturn os", "import os\nreturn os"),
+    ("from p import b\nreturn 1", "from q import b\nreturn 1"),
+    # functions inside functions
+    ("def g(x: a):\n    pass\nreturn g", "def g(x: b):\n    pass\nreturn g"),
+    ("def g(x=a):\n    pass\nreturn g", "def g(x=b):\n    pass\nreturn g"),
+    ("def g(*, x=a):\n    pass\nreturn g", "def g(*, x=b):\n    pass\nreturn g"),
+    ("def g(x, /):\n    pass\nreturn g", "def g(x):\n    pass\nreturn g"),
+    ("def g(*x):\n    pass\nreturn g", "def g(**x):\n    pass\nreturn g"),
+    ("def g(*, x):\n    pass\nreturn g", "def g(x):\n    pass\nreturn g"),
+    ("return lambda x: 1", "return lambda y: 1"),
+    ("return lambda x=a: x", "return lambda x=b: x"),
+    ("return lambda x, y: x", "return lambda x, y: y"),
+    ("x = a()\nreturn lambda: x", "return lambda: a()"),
+    ("x = a\ndef g():\n    nonlocal x\n    x = b\nreturn x", "x = a\ndef g():\n    nonlocal x\n    x = b\nreturn b"),
+    ("def g():\n    return a()\nreturn g()", "def g():\n    return b()\nreturn g()"),
+    # expressions
+    ("if (x := a()):\n    b(x)", "if (x := c()):\n    b(x)"),
+    ("(x := a())\n(y := b())\nreturn x", "(x := a())\n(y := b())\nreturn y"),
+    ("return f'{a:{b}}'", "return f'{a:{c}}'"),
+    ("return {a: b}", "return {c: b}"),
+    ("return a < b", "return a <= b"),
+    ("return a - b", "return a + b"),
+    ("return -a", "return ~a"),
+    ("return a[b:]", "return a[c:]"),
+    ("return a[:b]", "return a[:c]"),
+    ("return a[::b]", "return a[::c]"),
+    ("return a(k=b)", "return a(k=c)"),
+    ("return a(k=b)", "return a(n=b)"),
+    ("return [x for x in a for y in b]", "return [y for x in a for y in b]"),
+    ("return [x for x in a]", "return [x for x in b]"),
+    ("return [x for x in a for y in b]", "return [x for x in a]"),
+    ("return [x for x in a if b]", "return [x for x in a if c]"),
+    ("return {x: b for x in a}", "return {x: c for x in a}"),
+    ("return {b: x for x in a}", "return {c: x for x in a}"),
+    ("x = a()\nreturn [x for y in b]", "return [a() for y in b]"),
+    ("x = b\nreturn [y for x in a for y in x]", "x = b\nreturn [y for x in a for y in b]"),
+    ("return [x, b]", "return [x, c]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), DIFFERENT_PARTS)
+def test_a_part_differs(before: str, after: str) -> None:
+    assert residue(function(before), function(after)) != []
+
+
+@pytest.mark.parametrize(("before", "after"), DIFFERENT_PARTS)
+def test_a_part_differs_the_other_way_round(before: str, after: str) -> None:
+    assert residue(function(after), function(before)) != []
