@@ -72,7 +72,9 @@ class Flow(Targets):
         if isinstance(a, (ast.For, ast.AsyncFor)):
             self.same(a.iter, o.frame, b.iter, n.frame)  # type: ignore[attr-defined]
         entry, key, classes = self.state.copy(), next(self._fresh), dict[tuple[int, Place], int]()
+        is_last = False
         for _ in range(_MAX_ROUNDS):
+            calm = (self._reached, self._waited)
             self.state = entry.copy()
             for (side, place), number in classes.items():
                 self.state.held[side][place] = ("loop", key, number)
@@ -87,9 +89,11 @@ class Flow(Targets):
             }
             numbers = {known: number for number, known in enumerate(dict.fromkeys(ends.values()))}
             refined = {where: numbers[known] for where, known in ends.items()}
-            if _parts(refined) == _parts(classes):
+            is_known = _parts(refined) == _parts(classes)
+            if is_known and (is_last or (self._reached, self._waited) == calm):
                 break
-            classes = refined
+            # What was read before the loop is read again behind the calls of an earlier round.
+            is_last, classes = is_known, refined
             del self.lines[before[0] :], self.duties[before[1] :]
         else:
             self._differ(a, o.frame, b, n.frame)

@@ -152,6 +152,12 @@ def test_different_the_other_way_round(before: str, after: str) -> None:
             "stable self.a",
         ),
         (
+            "class K:\n    def f(self, c):\n        for x in c:\n            g(self.a)\n            self.m()\n",
+            "class K:\n    def f(self, c):\n        h(self, c, a=self.a)\n\n\n"
+            "def h(k, c, *, a):\n    for x in c:\n        g(a)\n        k.m()\n",
+            "stable self.a",
+        ),
+        (
             "class K:\n    def f(self):\n        self.a = 1\n        g()\n",
             "class K:\n    def f(self):\n        self.a = h()\n\n\ndef h():\n    a = 1\n    g()\n    return a\n",
             "late self.a",
