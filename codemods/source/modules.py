@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from functools import cached_property
 
 from codemods.source.files import FileSet
 
@@ -65,11 +66,18 @@ class Modules:
     def _search(self, module: str, roots: tuple[str, ...]) -> str | None:
         inner = module.replace(".", "/")
         for root in roots:
-            stem = posixpath.join(root, inner)
-            for path in (f"{stem}/__init__.py", f"{stem}.py", f"{stem}/__init__.pyi", f"{stem}.pyi"):
-                if path in self._paths:
-                    return path
+            path = self._stems.get(f"{root}/{inner}" if root else inner)
+            if path is not None:
+                return path
         return None
+
+    @cached_property
+    def _stems(self) -> dict[str, str]:
+        """What an import of a path without suffix finds: a package before a module, a source before a stub."""
+        found: dict[str, str] = {}
+        for suffix in (".pyi", "/__init__.pyi", ".py", "/__init__.py"):
+            found.update((path[: -len(suffix)], path) for path in self._paths if path.endswith(suffix))
+        return found
 
     def is_package_directory(self, module: str) -> bool:
         """True when the name is a directory under some import root, with or without __init__.py."""

@@ -21,6 +21,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(builtins))
 _MAX_HOPS = 12
+_KEPT = "_unmoved_local_names"  # on the node itself: asked for again and again
 MODULE_NAMES = frozenset({"__name__", "__file__", "__qualname__", "__doc__", "__package__", "__spec__", "__class__"})
 
 
@@ -283,9 +284,14 @@ def parameters(node: Function | ast.Lambda) -> list[ast.arg]:
 
 def local_names(node: Function | ast.Lambda) -> frozenset[str]:
     """The names that are local to a function."""
+    known = getattr(node, _KEPT, None)
+    if isinstance(known, frozenset):
+        return known
     body = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
     outer = {
         name for inner in _level(list(body)) if isinstance(inner, (ast.Global, ast.Nonlocal)) for name in inner.names
     }
     bound = {name for name, _ in bindings(list(body))} | {arg.arg for arg in parameters(node)}
-    return frozenset(bound - outer)
+    found = frozenset(bound - outer)
+    setattr(node, _KEPT, found)
+    return found
