@@ -45,6 +45,7 @@ class ImportLines:
             self._order(old, new, paths)
             self._rebound(old, new, paths)
             self._vanished(old, new, after)
+        self._cycles(gained, after, new)
         self._moments(after, new)
 
     def gone(self, path: str) -> None:
@@ -118,6 +119,37 @@ class ImportLines:
                 effect = self._effect(NEW, self._loading[NEW].files(paths[NEW], node), paths)
                 if effect is not None:
                     self._residue(NEW, paths[NEW], alias, f"{effect} does something when it is loaded, and was not")
+
+    def _cycles(self, gained: list[tuple[Import, ast.alias, bool]], path: str, tree: ast.Module) -> None:
+        """Imports that lead back to the file before it has bound what is asked of it there."""
+        loading = self._loading[NEW]
+        for at, node in enumerate(tree.body):
+            if not any(node is each for each, _, _ in gained):
+                continue
+            late = {name for name, _ in bindings(tree.body[at:])} - {name for name, _ in bindings(tree.body[:at])}
+            for start in loading.files(path, node):  # type: ignore[arg-type]
+                for closer in loading.closers(start, path) if start != path else ():
+                    name = next((each for each in self._asked(closer, path) if each in late), None)
+                    if name is not None and not self._was_cycle(path, closer):
+                        text = f"this import leads to {closer}, which asks for `{name}` of this file before it is there"
+                        self.problems.append(Problem(path, node.lineno, "U108", text))
+
+    def _asked(self, path: str, home: str) -> list[str]:
+        """The names that loading a file takes from another one."""
+        names = self.names[NEW]
+        return [
+            alias.name
+            for node in names.tree(path).body
+            if isinstance(node, ast.ImportFrom)
+            and names.modules.path_of(names.modules.absolute(path, node.level, node.module), near=path) == home
+            for alias in node.names
+        ]
+
+    def _was_cycle(self, path: str, closer: str) -> bool:
+        loading = self._loading[OLD]
+        if path not in self.change.old or closer not in self.change.old:
+            return False
+        return loading.reaches(path, closer) and path in loading.next(closer)
 
     def _effect(self, side: int, files: list[str], paths: tuple[str, str]) -> str | None:
         other = 1 - side

@@ -64,6 +64,11 @@ class Loading:
                     todo.append(each)
         return target in seen
 
+    def closers(self, start: str, path: str) -> list[str]:
+        """The files that loading `start` loads, itself included, and that import the file at `path`."""
+        self.reaches(start, path)
+        return [each for each in self._reached[start][0] if path in self._next.get(each, ())]
+
     def next(self, path: str) -> tuple[str, ...]:
         """The files that the imports at the left margin of a file load, packages around them included."""
         if path not in self._next:

@@ -274,3 +274,12 @@ def test_public_names_and_bases_are_no_dead_code() -> None:
 def test_a_name_that_nothing_binds_any_more() -> None:
     old, new = "A = 1\nB = 0 and A\nX = 1\n", "B = 0 and A\nX = 1\n"
     assert "nothing binds it" in said({"p/a.py": old}, {"p/a.py": new})
+
+
+def test_imports_that_lead_back_too_early() -> None:
+    helper, user = "def helper(n):\n    return n\n", "def f(n):\n    return helper(n)\n"
+    old = {"p/a.py": helper + user + "X = f(1)\n"}
+    new = {"p/a.py": "from p.b import f\n" + helper + "X = f(1)\n", "p/b.py": "from p.a import helper\n" + user}
+    assert "before it is there" in said(old, new)
+    apart = {"p/a.py": "from p.b import f\nX = f(1)\n", "p/b.py": helper + user}
+    assert said(old, apart) == ""
