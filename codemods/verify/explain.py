@@ -17,6 +17,7 @@ from codemods.verify.levels import Levels
 from codemods.verify.lifetimes import Lifetimes
 from codemods.verify.line_diff import changed_lines, split_lines
 from codemods.verify.names import Names, Unreadable
+from codemods.verify.patches import Patches
 from codemods.verify.readers import gone_of, words_of
 from codemods.verify.surroundings import Surroundings
 
@@ -42,13 +43,15 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     dead = DeadCode(change, claims, (old, new), levels.kernel)
     around = Surroundings(change, claims, old, new)
     lives = Lifetimes(change, claims, old, new)
+    patches = Patches(change, claims, old, new)
     duties = Duties(change, claims, old, new)
     duties.begin(levels.kernel.duties)
-    _search(change, dead.words() | around.words() | lives.words())
+    _search(change, dead.words() | around.words() | lives.words() | patches.words())
     dead.run()
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
     explained = Explained(
-        problems=[*levels.problems, *problems, *around.problems(), *lives.problems()], claims=spelled(claims)
+        problems=[*levels.problems, *problems, *around.problems(), *lives.problems(), *patches.problems()],
+        claims=spelled(claims),
     )
     changed = _changed_lines(change)
     for line in lines:

@@ -94,3 +94,15 @@ def test_an_object_that_dies_with_the_function_that_keeps_it() -> None:
     dies = owner.format("    def __del__(self):\n        print(self.n)\n")
     assert "object-lifetime" in said({"p/a.py": old}, {"p/a.py": new}, owner=dies)
     assert "object-lifetime" not in said({"p/a.py": old}, {"p/a.py": new}, owner=owner.format(""))
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [("p.a.N = 5", True), ("patch('p.a.N', 5)", True), ("setattr(p.a, 'N', 5)", True), ("x = p.a.N", False)],
+)
+def test_a_name_that_is_set_from_outside(line: str, is_told: bool) -> None:
+    user = "def f():\n    return N\n"
+    old = {"p/a.py": "N = 1\n" + user + KEPT}
+    new = {"p/a.py": "N = 1\n" + KEPT, "p/b.py": "from p.a import N\n" + user}
+    setter = f"import p.a\nfrom unittest.mock import patch\ndef s():\n    {line}\n"
+    assert ("U111" in said(old, new, setter=setter)) is is_told
