@@ -207,6 +207,9 @@ class Canon(Calls):
         made = self._items(body, inner.frame, True)
         if not _answered(made, second if swapped else first, first if swapped else second):
             return None
+        for each in ast.walk(definition_of(inner.frame)):
+            if isinstance(each, ast.Return):  # which of the blocks is run, and nothing else
+                self.cover(Item(each, inner.frame))
         target = ast.Name(RESULT, ast.Store())
         head = Bind(node, inner.frame, where=frame, targets=(target,), value=ast.Constant(None))
         return [*inner.binds, head, *made]

@@ -49,6 +49,14 @@ def signature(node: ast.stmt, definition: Definition) -> tuple[str, ...]:
     return (str(is_method), *parts, *defaults)
 
 
+def places(node: Function, owner: str) -> dict[str, int]:
+    """Where a call fills each parameter that it may fill without naming it; the starred ones stand before the first."""
+    args = node.args
+    plain = [*args.posonlyargs, *args.args][takes_self(node, owner) :]
+    starred = {each.arg: number for number, each in ((-1, args.vararg), (-2, args.kwarg)) if each}
+    return {each.arg: number for number, each in enumerate(plain)} | starred
+
+
 def literals(node: ast.expr, frame: Frame, negated: bool) -> list[Literal]:
     """A condition as parts that must all hold, `not` driven inwards."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

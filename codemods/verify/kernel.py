@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.verify.align import align
 from codemods.verify.flow import Flow
-from codemods.verify.forms import definition_of, has
+from codemods.verify.forms import definition_of, has, places
 from codemods.verify.frames import Bind, Body, Frame, If, Item
 from codemods.verify.names import Definition
 from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value
@@ -74,6 +74,10 @@ class Kernel(Flow):
                 for each in defaults[1]:
                     if not isinstance(each, ast.Constant):
                         self._residue(each, fn, "evaluated when another module is loaded", "U114")
+        elif bool(fo.owner) is bool(fn.owner):
+            before, after = places(a, fo.owner), places(b, fn.owner)
+            if any(before[name] != after[name] for name in before.keys() & after.keys()):
+                self._residue(y, fn, "parameters changed their places", "U121")
         if type(a) is not type(b):
             self._residue(a, fo, "one is a coroutine function and one is not")
 

@@ -1,0 +1,2 @@
+def f(b, a):
+    return a - b

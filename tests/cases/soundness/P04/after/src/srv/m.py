@@ -1,0 +1,7 @@
+def h(a):
+    for x in a:
+        yield x
+
+
+def f(a):
+    h(a)

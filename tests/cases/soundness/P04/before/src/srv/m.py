@@ -1,0 +1,3 @@
+def f(a):
+    for x in a:
+        yield x

@@ -1,0 +1,7 @@
+async def g(a):
+    return a
+
+
+async def f(a):
+    x = await g(a)
+    return x

@@ -1,0 +1,6 @@
+def h(x=[]):
+    return x
+
+
+def f():
+    return h()

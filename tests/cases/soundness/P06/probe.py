@@ -1,0 +1,3 @@
+from srv.m import f
+f().append(1)
+print(f())

@@ -1,0 +1,6 @@
+def h(a):
+    return a
+
+
+def f(x, y):
+    return h(x, a=y)

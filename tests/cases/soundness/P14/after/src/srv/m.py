@@ -1,0 +1,6 @@
+def h(a, b):
+    return a
+
+
+def f(x, y):
+    return h(x)

@@ -1,0 +1,12 @@
+log = print
+
+
+def h(a):
+    if a:
+        return
+    log('one')
+
+
+def f(a):
+    h(a)
+    log('two')

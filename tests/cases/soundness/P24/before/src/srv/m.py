@@ -1,0 +1,8 @@
+log = print
+
+
+def f(a):
+    if a:
+        return
+    log('one')
+    log('two')

@@ -1,0 +1,9 @@
+log = print
+
+
+def f(a, c):
+    with c:
+        if a:
+            return
+        log('one')
+    log('two')

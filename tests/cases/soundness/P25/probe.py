@@ -1,0 +1,4 @@
+import contextlib
+from srv.m import f
+f(1, contextlib.nullcontext())
+print('end')

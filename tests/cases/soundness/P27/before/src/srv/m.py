@@ -1,0 +1,9 @@
+log = print
+
+
+def f(a, b):
+    if a:
+        if b:
+            return
+        log('one')
+    log('two')

@@ -1,0 +1,3 @@
+from srv.m import f
+f(5, 0)
+print('end')

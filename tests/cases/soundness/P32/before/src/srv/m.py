@@ -1,0 +1,8 @@
+log = print
+
+
+def f(a):
+    for x in a:
+        if x:
+            log('big')
+    log('small')

@@ -1,0 +1,2 @@
+from srv.m import L
+print(L().f(None, 1))

@@ -1,0 +1,12 @@
+class K:
+    @staticmethod
+    def s(x):
+        return x + 1
+
+    def f(self, other, a):
+        return other.s(a)
+
+
+class Other:
+    def s(self, x):
+        return x + 2

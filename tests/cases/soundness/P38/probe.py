@@ -1,0 +1,5 @@
+from srv.m import K
+try:
+    print(K().f())
+except AttributeError:
+    print('error')

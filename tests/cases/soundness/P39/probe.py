@@ -1,0 +1,6 @@
+from srv.m import K
+try:
+    K().f()
+    print('end')
+except AttributeError:
+    print('error')

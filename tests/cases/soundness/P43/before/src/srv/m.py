@@ -1,0 +1,10 @@
+class K:
+    def __init__(self):
+        self.ok = False
+        self.b = 2
+
+    def start(self):
+        self.a = 1
+
+    def f(self):
+        return self.a if self.ok else 0

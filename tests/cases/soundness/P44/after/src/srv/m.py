@@ -1,0 +1,15 @@
+class K:
+    def __init__(self):
+        self.ok = False
+        self.b = 2
+
+    def start(self):
+        self.a = 1
+
+    def f(self, xs):
+        h(xs, a=self.a)
+
+
+def h(xs, *, a):
+    for x in xs:
+        print(x, a)

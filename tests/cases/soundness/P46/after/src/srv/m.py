@@ -1,0 +1,14 @@
+class K:
+    def __init__(self):
+        self.ok = False
+        self.b = 2
+
+    def start(self):
+        self.a = 1
+
+    def f(self):
+        return h(a=self.a)
+
+
+def h(*, a):
+    return lambda: a

@@ -1,0 +1,7 @@
+def f(a):
+    x = a
+    del x
+    try:
+        return x
+    except NameError:
+        return None

@@ -1,0 +1,3 @@
+from srv.m import add, count
+add(1)
+print(count())

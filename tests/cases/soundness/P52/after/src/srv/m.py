@@ -1,0 +1,3 @@
+def f():
+    import xml
+    return xml

@@ -1,0 +1,3 @@
+def f():
+    import xml.dom
+    return xml

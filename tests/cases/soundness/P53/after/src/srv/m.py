@@ -1,0 +1,3 @@
+def f():
+    from nowhere import join
+    return 1

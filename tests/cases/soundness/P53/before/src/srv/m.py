@@ -1,0 +1,3 @@
+def f():
+    from posixpath import join
+    return 1

@@ -1,0 +1,2 @@
+def f(a, b=0):
+    return a - b
