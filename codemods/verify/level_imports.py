@@ -30,6 +30,7 @@ class ImportLines:
         self.problems: list[Problem] = []
         self._loading = (Loading(names[OLD], claims.changed), Loading(names[NEW], claims.changed))
         self._early: set[str] | None = None
+        self._pending: list[tuple[list[tuple[Import, ast.alias, bool]], str, ast.Module]] = []
         self._missing: set[str] | None = None
 
     def module(self, before: str | None, after: str) -> None:
@@ -45,8 +46,16 @@ class ImportLines:
             self._order(old, new, paths)
             self._rebound(old, new, paths)
             self._vanished(old, new, after)
-        self._cycles(gained, after, new)
+        self._pending.append((gained, after, new))
         self._moments(after, new)
+
+    def cycles(self) -> list[Problem]:
+        """Imports of the change that close a cycle (U108). Looks at much of the tree: asked where nothing else is left
+        to doubt."""
+        known = len(self.problems)
+        for gained, path, tree in self._pending:
+            self._cycles(gained, path, tree)
+        return self.problems[known:]
 
     def gone(self, path: str) -> None:
         """A file that is there on the old side only."""

@@ -39,7 +39,7 @@ class Levels:
         self._done: set[Definition] = set()
         self._later: list[tuple[Definition, Function, Definition, Function]] = []
         self._order = Order(self.names)
-        self._imports = ImportLines(change, claims, self.names, self.kernel)
+        self.imports = ImportLines(change, claims, self.names, self.kernel)
         self._values = ValueLines(change, claims, self.names, self.kernel)
         self._pattern: tuple[frozenset[str], re.Pattern[bytes]] | None = None
         self._opened = self._changed_callees()
@@ -53,14 +53,14 @@ class Levels:
                 self._module(before if has_old else None, path)
         for path in sorted(self.claims.changed):
             if path in self.change.old and path not in self.change.new and path not in self.claims.modules:
-                self._imports.gone(path)
+                self.imports.gone(path)
         for older, was, after, node in self._later:
             if after not in self.kernel.matched:
                 self.kernel.function(older, after, given(self.kernel, self.names, older, after), "move")
             if (self._modules.get(after[0], after[0]), after[1]) == older:
                 self._defaults(was, level_frame(OLD, older[0]), node, level_frame(NEW, after[0]))
         self._records()
-        self.problems += self._imports.problems
+        self.problems += self.imports.problems
 
     def _records(self) -> None:
         """The decorators of a record class belong to what was said of the class."""
@@ -80,7 +80,7 @@ class Levels:
         old = self.names[OLD].tree(before).body if before else []
         new = self.names[NEW].tree(after).body
         self._shifted = self._shifted_names(before, after)
-        self._imports.module(before, after)
+        self.imports.module(before, after)
         fo, fn = level_frame(OLD, before or after), level_frame(NEW, after)
         self._body(old, fo, new, fn)
 

@@ -50,7 +50,17 @@ class Names:
         self._resolved.clear()
 
     def _is_near(self, path: str, name: str) -> bool:
-        return self._paths is None or path in self._paths or name in self._words
+        """Whether a name is followed into that file; one that can't be parsed is as far away as one that isn't there."""
+        if self._paths is None:
+            return True
+        return (path in self._paths or name in self._words) and self._is_readable(path)
+
+    def _is_readable(self, path: str) -> bool:
+        try:
+            self.tree(path)
+        except Unreadable:
+            return False
+        return True
 
     def tree(self, path: str) -> ast.Module:
         """Raises Unreadable naming the path."""
@@ -159,6 +169,8 @@ class Names:
         for node in self.table(path).get("*", ()):
             assert isinstance(node, ast.ImportFrom)
             module = self._module(path, self.modules.absolute(path, node.level, node.module))
+            if module[0] == "mod" and self._paths is not None and not self._is_readable(module[1]):
+                module = ("ext", self.modules.module_of(module[1]))
             if module[0] == "mod" and name in self.table(module[1]):
                 return self._resolve(module[1], name, hops - 1)
             if module[0] == "ext" and name not in _BUILTINS:

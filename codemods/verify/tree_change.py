@@ -16,6 +16,7 @@ from codemods.schema.errors import SourceError
 from codemods.schema.result import FileChange
 from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
+from codemods.source.modules import modules_of
 from codemods.verify.change import Opaque, TreeChange, empty_files
 
 # A commit with more text than this is an import of code, not an edit of it; the rest of its files is not read.
@@ -46,6 +47,8 @@ def between_trees(store: ObjectStore, old_tree: str, new_tree: str, settings: Se
     new = FileSet(base, source_roots=settings.source_roots, line_length=settings.line_length)
     # The old tree is the new one with what differs put back, so that both are listed and searched once.
     old = FileSet(base, found.before, source_roots=settings.source_roots, line_length=settings.line_length)
+    if all(each.before is not None and each.after is not None for each in found.changes) and not found.opaque:
+        old.notes["modules"] = modules_of(new)  # the same names, so the same modules
     return _change(old, new, found)
 
 
