@@ -42,7 +42,7 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     levels = Levels(change, claims, old, new)
     levels.run()
     dead = DeadCode(change, claims, (old, new), levels.kernel)
-    patches = Patches(change, claims, old, new)
+    patches = Patches(change, claims, old, new, levels.kernel.canon[1].entered_definitions)
     duties = Duties(change, claims, old, new)
     duties.begin(levels.kernel.duties)
     _search(change, dead.words() | patches.words())

@@ -12,7 +12,7 @@ from codemods.verify.canon import turned_round
 from codemods.verify.frames import If, Item, Literal
 from codemods.verify.names import bindings
 from codemods.verify.targets import Targets
-from codemods.verify.values import NEW, OLD, Place, State, initial
+from codemods.verify.values import NEW, OLD, Place, Since, State, initial
 
 _MAX_ROUNDS = 8
 
@@ -78,13 +78,14 @@ class Flow(Targets):
             self.state = entry.copy()
             for (side, place), number in classes.items():
                 self.state.held[side][place] = ("loop", key, number)
-            head, before, since = self.state.copy(), (len(self.lines), len(self.duties)), next(self._fresh)
+            head, before = self.state.copy(), (len(self.lines), len(self.duties))
+            since = Since(next(self._fresh), (self.canon[OLD].frames, self.canon[NEW].frames))
             breaks = self._once(o, n)
             ends = {
                 (side, place): (classes.get((side, place)), entry.held[side].get(place, initial(place)), value)
                 for side in (OLD, NEW)
                 for place, value in self.state.held[side].items()
-                if not _is_newer(place, since)
+                if not since.is_newer(place, side)
                 and ((side, place) in classes or head.held[side].get(place, initial(place)) != value)
             }
             numbers = {known: number for number, known in enumerate(dict.fromkeys(ends.values()))}
@@ -209,13 +210,6 @@ def _parts(classes: dict[tuple[int, Place], int]) -> set[frozenset[tuple[int, Pl
     for place, number in classes.items():
         found.setdefault(number, set()).add(place)
     return {frozenset(part) for part in found.values()}
-
-
-def _is_newer(value: object, since: int) -> bool:
-    """Whether a place belongs to an object that was made after this number was given."""
-    if isinstance(value, tuple):
-        return any(_is_newer(part, since) for part in value)
-    return isinstance(value, int) and value > since
 
 
 def _signs(item: If) -> list[tuple[bool, type | None]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from posixpath import commonprefix, dirname
+from posixpath import dirname
 
 from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
@@ -56,7 +56,7 @@ class Loading:
             todo += [each for each in seen if each != path]
         limit = len(self._next) + _MOST_A_QUESTION
         while target not in seen and todo and len(self._next) < min(limit, _MOST_FILES):
-            nearest = max(todo, key=lambda each: (each in self._first, len(commonprefix((each, target)))))
+            nearest = max(todo, key=lambda each: (each in self._first, _shared(each, target)))
             todo.remove(nearest)
             for each in self.next(nearest):
                 if each not in seen:
@@ -221,3 +221,13 @@ def _asks_only(text: bytes) -> bool:
 
 def _only_tells(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("logger.", "logging.", "warnings."))
+
+
+def _shared(path: str, target: str) -> int:
+    """How many directories two files have in common, from the top."""
+    count = 0
+    for one, other in zip(path.split("/"), target.split("/"), strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

@@ -50,7 +50,7 @@ class Names:
         self._resolved.clear()
 
     def _is_near(self, path: str, name: str) -> bool:
-        """Whether a name is followed into that file; one that can't be parsed is as far away as one that isn't there."""
+        """Whether a name is followed into that file; one that can't be parsed is as far away as a missing one."""
         if self._paths is None:
             return True
         return (path in self._paths or name in self._words) and self._is_readable(path)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Problem
 from codemods.source.index import mentioning
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims
-from codemods.verify.names import Names
+from codemods.verify.names import Definition, Names
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -23,7 +23,10 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Patches:
     """(old path, name): what code read of a module before it moved out of it."""
 
-    def __init__(self, change: TreeChange, claims: Claims, old: Names, new: Names) -> None:
+    def __init__(
+        self, change: TreeChange, claims: Claims, old: Names, new: Names, entered: Collection[Definition]
+    ) -> None:
+        """entered: functions of the new tree that stand for code that was elsewhere before."""
         self.change, self.old = change, old
         self._read: set[tuple[str, str]] = set()
         for before, after in claims.pairs.items():
@@ -35,7 +38,7 @@ class Patches:
         for path in sorted(claims.changed):
             for qualname, node in new.definitions(path).items() if path in change.new else ():
                 is_alone = (path, qualname) not in paired and not old.has((path, qualname))
-                if is_alone and isinstance(node, _FUNCTIONS):
+                if is_alone and isinstance(node, _FUNCTIONS) and (path, qualname) in entered:
                     names = _names(node)
                     self._read |= {(h, n) for h in homes if h != path for n in names if self._is_own(h, n)}
 
@@ -54,6 +57,7 @@ class Patches:
         """Who sets one of these names from outside."""
         for path, name in sorted(self._read):
             tail, word = re.escape(self._tail(path).encode()), name.encode()
+            dotted = self._tail(path).encode() + b"." + word
             sets = re.compile(
                 rb"\b" + tail + rb"\." + word + rb"\s*=(?!=)"
                 rb"|[\"'][\w.]*\b" + tail + rb"\." + word + rb"[\"']"
@@ -64,7 +68,8 @@ class Patches:
                     raw = self.change.new.read(each)
                 except SourceError:  # too large to be code
                     continue
-                found = sets.search(raw)
+                is_near = dotted in raw or b"setattr" in raw or b"patch.object" in raw
+                found = sets.search(raw) if is_near else None
                 if found is not None:
                     line = raw.count(b"\n", 0, found.start()) + 1
                     text = f"sets `{name}` of {self.old.modules.module_of(path)}, and code that read it there has moved"

@@ -23,7 +23,7 @@ class Side:
         self.lines, self.duties = lines, duties
         self._partner = {new: old for old, new in claims.pairs.items()} if side else claims.pairs
         self._moved = claims.modules if not side else {}
-        self._count = 0
+        self.frames = 0  # so far
         self.entered_definitions: set[Definition] = set()
         self.bound: dict[Definition, dict[str, ast.expr]] = {}  # what a call gave to the parameters, in terms of `self`
 
@@ -34,10 +34,10 @@ class Side:
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         owner = qualname.rpartition(".")[0]
         names = local_names(node) | ({RESULT} if inlined_in else frozenset())
-        self._count += 1
+        self.frames += 1
         chain = (*inlined_in.chain, definition) if inlined_in else (definition,)
         return Frame(
-            side=self.side, path=path, names=names, number=self._count, function=node, title=qualname, kind=kind,
+            side=self.side, path=path, names=names, number=self.frames, function=node, title=qualname, kind=kind,
             owner=owner if takes_self(node, owner) else "", scope=owner, is_inlined=inlined_in is not None, chain=chain,
         )  # fmt: skip
 

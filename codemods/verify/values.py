@@ -14,6 +14,7 @@ from codemods.verify.names import Definition, Names
 Value = tuple[object, ...]
 Place = tuple[object, ...]
 OLD, NEW = 0, 1
+_MADE = frozenset({"fresh", "phi", "loop", "lazy", "caught"})  # values with a number of their own
 EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)
 
 
@@ -60,6 +61,29 @@ class Lazy:
     path: tuple[int, ...]
     effects: int
     value: Value | None = None
+
+
+@dataclass(frozen=True)
+class Since:
+    """A moment of the comparison. fresh: the last number that was given to a value; frames: how many each side had."""
+
+    fresh: int
+    frames: tuple[int, int]
+
+    def is_newer(self, place: object, side: int) -> bool:
+        """Whether a place, or an object it is in, was made after this moment. Frames of a side count for themselves;
+        scopes inside a function are numbered with the values, below zero."""
+        if not isinstance(place, tuple):
+            return False
+        kind, number = place[:2] if len(place) > 1 else ("", None)
+        if isinstance(number, int):
+            if kind == "l" and (number > self.frames[side] or -number > self.fresh):
+                return True
+            if kind == "cell" and place[2] > self.frames[number]:
+                return True
+            if kind in _MADE and number > self.fresh:
+                return True
+        return any(self.is_newer(part, side) for part in place)
 
 
 class Values:
