@@ -283,3 +283,12 @@ def test_imports_that_lead_back_too_early() -> None:
     assert "before it is there" in said(old, new)
     apart = {"p/a.py": "from p.b import f\nX = f(1)\n", "p/b.py": helper + user}
     assert said(old, apart) == ""
+
+
+@pytest.mark.parametrize("how", ["from p.a import f", "from p.a import *"])
+def test_a_module_that_nobody_can_parse_is_as_far_away_as_none(how: str) -> None:
+    old = f"{how}\n\n\ndef g():\n    return f(1)\n"
+    new = old.replace("return f(1)", "x = f(1)\n    return x")
+    both = {"a": "print 'old'\ndef f(x): pass\n", "b": "def f(x): pass\n"}
+    assert said({"p/m.py": old}, {"p/m.py": new}, **both) == ""
+    assert "differs" in said({"p/m.py": old}, {"p/m.py": new.replace(how, "from p.b import f")}, **both)

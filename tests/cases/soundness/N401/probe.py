@@ -1,0 +1,3 @@
+from srv.parts import polled
+
+print(polled(3))
