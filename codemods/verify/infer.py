@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from codemods.verify.change import TreeChange
 from codemods.verify.forms import signature
@@ -236,10 +236,12 @@ def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> N
                 _renamed_method((path, qualname), there, claims)
             if not isinstance(node, ast.ClassDef) or not isinstance(other, ast.ClassDef):
                 continue
+            if old.text(path, node) == new.text(there[0], other):
+                continue
             _renamed_fields(node, other, claims)
             before, now = _stores(node), _stores(other)
-            lost = {name: value for name, value in before.items() if name not in now}
-            gained = {name: value for name, value in now.items() if name not in before}
+            lost = {name: _spelled(value) for name, value in before.items() if name not in now}
+            gained = {name: _spelled(value) for name, value in now.items() if name not in before}
             for name, value in lost.items():
                 twins = [each for each, its in gained.items() if its == value and name not in now]
                 if len(twins) == 1:
@@ -247,7 +249,8 @@ def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> N
                 elif (chain := _chain(name, other, now)) is not None:
                     claims.redirects[chain, name] = name
                 elif (through := re.fullmatch(r"(\w+)\.(\w+)", value)) is not None:
-                    holder = next((each for each, its in now.items() if its == through[1]), None)
+                    names = (each for each, its in now.items() if isinstance(its, ast.Name) and its.id == through[1])
+                    holder = next(names, None)
                     if holder is not None:
                         claims.redirects[holder, through[2]] = name
 
@@ -276,9 +279,13 @@ def _renamed_fields(node: ast.ClassDef, other: ast.ClassDef, claims: Claims) -> 
             claims.attributes[new] = old
 
 
-def _stores(node: ast.ClassDef) -> dict[str, str]:
-    """Attribute of self -> the text of the first value it gets."""
-    found: dict[str, str] = {}
+def _spelled(value: ast.expr | None) -> str:
+    return ast.unparse(value) if value is not None else ""
+
+
+def _stores(node: ast.ClassDef) -> dict[str, ast.expr | None]:
+    """Attribute of self -> the first value it gets."""
+    found: dict[str, ast.expr | None] = {}
     for each in ast.walk(node):
         targets = (
             each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
@@ -286,12 +293,11 @@ def _stores(node: ast.ClassDef) -> dict[str, str]:
         for target in targets:
             for part in target.elts if isinstance(target, ast.Tuple) else [target]:
                 if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self":
-                    value = each.value if part is target else None  # type: ignore[attr-defined]
-                    found.setdefault(part.attr, ast.unparse(value) if value is not None else "")
+                    found.setdefault(part.attr, each.value if part is target else None)  # type: ignore[attr-defined]
     return found
 
 
-def _chain(name: str, node: ast.ClassDef, now: dict[str, str]) -> str | None:
+def _chain(name: str, node: ast.ClassDef, now: Container[str]) -> str | None:
     """The attribute through which `name` is read in the new class, when it is always the same one."""
     holders = Counter(
         each.value.attr
