@@ -14,5 +14,6 @@ class R(Odd):
 
 def f(a):
     x = g(a)
-    r = R(x=x, y=g(x))
+    y = g(x)
+    r = R(x=x, y=y)
     return r.x * r.y

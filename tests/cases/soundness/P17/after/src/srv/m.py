@@ -16,5 +16,6 @@ class R:
 
 def f(a):
     x = g(a)
-    r = R(x=x, y=g(x))
+    y = g(x)
+    r = R(x=x, y=y)
     return r.x * r.y

@@ -12,5 +12,6 @@ class R(NamedTuple):
 
 def f(a):
     x = g(a)
+    y = g(x)
     r = R(x=x)
-    return r.x * g(x)
+    return r.x * y

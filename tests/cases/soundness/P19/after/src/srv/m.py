@@ -12,5 +12,6 @@ class R(NamedTuple):
 
 def f(a):
     x = g(a)
-    r = R(x=x, y=g(x), z=1)
+    y = g(x)
+    r = R(x=x, y=y, z=1)
     return r.x * r.y

@@ -12,5 +12,6 @@ class R(NamedTuple):
 
 def f(a):
     x = g(a)
-    r = R(x, y=g(x), x=x)
+    y = g(x)
+    r = R(x, y=y, x=x)
     return r.x * r.y

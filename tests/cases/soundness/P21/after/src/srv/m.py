@@ -12,6 +12,6 @@ class R(NamedTuple):
 
 def f(a):
     x = g(a)
-    y = [3]
-    r = R(x, *y)
+    y = g(x)
+    r = R(x, *[y, y])
     return r.x * r.y

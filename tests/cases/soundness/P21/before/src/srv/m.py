@@ -7,5 +7,5 @@ def g(x):
 
 def f(a):
     x = g(a)
-    y = [3]
+    y = g(x)
     return x * y

@@ -12,5 +12,6 @@ class R(NamedTuple):
 
 def f(a):
     x = g(a)
-    r = R(x=g(x), y=x)
+    y = g(x)
+    r = R(x=y, y=x)
     return r.x - r.y

@@ -1,0 +1,5 @@
+from srv.two import LIMIT
+
+
+def f(*, a=LIMIT):
+    return a

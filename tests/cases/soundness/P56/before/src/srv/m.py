@@ -1,0 +1,5 @@
+from srv.one import LIMIT
+
+
+def f(*, a=LIMIT):
+    return a

@@ -1,0 +1,4 @@
+from srv.n import f
+from srv.tick import tick
+
+X = tick()

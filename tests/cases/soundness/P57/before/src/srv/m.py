@@ -1,0 +1,7 @@
+from srv.tick import tick
+
+X = tick()
+
+
+def f(a=tick()):
+    return a

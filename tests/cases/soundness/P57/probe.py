@@ -1,0 +1,2 @@
+import srv.m
+print(srv.m.X)

@@ -1,0 +1,3 @@
+def f():
+    import srv.side
+    return 1

@@ -1,0 +1,3 @@
+from srv.m import f
+f()
+print(f())
