@@ -251,11 +251,22 @@ class Renames:
         if any(text == lost.name.encode() for text in strings) and _BY_NAME.search(hit.text):
             return not is_shared or self.lines.class_around(hit) in self.writers[NEW].relatives(lost.new)
         for match in re.finditer(rb"([\w.]*(?:\(\)|\[[^\[\]]*\])*)\.%b\b" % word, hit.text):
-            if b"#" not in hit.text[: match.start()] and self._may_be(
-                lost, hit, match[1].decode("utf-8", "replace"), is_shared
-            ):
+            receiver = match[1].decode("utf-8", "replace")
+            if b"#" in hit.text[: match.start()] or self._is_module(hit.path, receiver, lost.name):
+                continue
+            if self._may_be(lost, hit, receiver, is_shared):
                 return True
         return False
+
+    def _is_module(self, path: str, receiver: str, name: str) -> bool:
+        """Whether `receiver.name` is a member of a module, in a file of the change."""
+        if path not in self.claims.changed or not receiver.replace(".", "").isidentifier():
+            return False
+        home = self.names[NEW].modules.path_of(receiver, near=path)
+        if home is not None and home.endswith(".py") and self.names[NEW].has((home, name)):
+            return True
+        ref = self.names[NEW].followed(path, [*receiver.split("."), name])
+        return ref is not None and ref[0] == "top" and "." not in ref[2]
 
     def _may_be(self, lost: Lost, hit: Hit, receiver: str, is_shared: bool) -> bool:
         """Whether a receiver that no reader is sure of may be an object of the class."""

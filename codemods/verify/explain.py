@@ -50,10 +50,12 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
     explained = Explained(problems=[*levels.problems, *problems, *patches.problems()], claims=spelled(claims))
     changed = _changed_lines(change)
+    strays = []
     for line in lines:
         _put(explained, line)
         if line.reason and not changed.get((line.side, line.path), set()) & set(range(line.first, line.last + 1)):
-            explained.problems.append(_stray(line))
+            strays.append(line)
+    explained.problems += _strays(strays)
     if not explained.problems and not account(change, explained).residue:
         explained.problems += _last_doubts(levels, change, claims, old, new)
     return explained
@@ -84,11 +86,20 @@ def _changed_lines(change: TreeChange) -> dict[tuple[int, str], set[int]]:
     return found
 
 
-def _stray(line: Line) -> Problem:
-    """A difference in lines whose text did not change: they mean something else, or run where they did not."""
+def _strays(lines: list[Line]) -> list[Problem]:
+    """Differences in lines whose text did not change: they mean something else, or run where they did not. One for
+    each function, code and side: what one difference entails is no news."""
+    found: dict[tuple[object, ...], list[Line]] = {}
+    for line in sorted(lines, key=lambda each: each.first):
+        found.setdefault((line.side, line.path, line.code, line.function or line.first), []).append(line)
+    return [_stray(group[0], len({each.first for each in group}) - 1) for group in found.values()]
+
+
+def _stray(line: Line, others: int) -> Problem:
     where = "" if line.side else " (line of the old file)"
     what = "has no counterpart now" if line.reason == "no counterpart" else line.reason
-    return Problem(line.path, line.first, line.code or "differs", f"the same text as before, and {what}{where}")
+    more = f"; so it is with {others} more line{'s'[: others > 1]} of {line.function}" if others else ""
+    return Problem(line.path, line.first, line.code or "differs", f"the same text as before, and {what}{where}{more}")
 
 
 def _is_readable(path: str, old: Names, new: Names) -> bool:

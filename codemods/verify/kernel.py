@@ -18,6 +18,7 @@ from codemods.verify.flow import Flow
 from codemods.verify.forms import definition_of, has, places
 from codemods.verify.frames import Bind, Body, Frame, If, Item
 from codemods.verify.names import Definition
+from codemods.verify.side import RESULT
 from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value
 
 _INERT = (ast.Pass, ast.Global, ast.Nonlocal)
@@ -205,7 +206,8 @@ class Kernel(Flow):
         if value is None:
             return self._mark(node, frame, "annotation")
         held = self.value(value, item.value_frame)
-        if held is not None and not isinstance(value, ast.Constant) and _is_unbound(held):
+        is_read = not isinstance(value, ast.Constant) and not (isinstance(value, ast.Name) and value.id == RESULT)
+        if held is not None and is_read and _is_unbound(held):
             self._duty("unbound", item.value_frame, value)
         stored = [part for target in targets for part in _leaves(target)]
         if not all(isinstance(part, (ast.Name, ast.Attribute)) for part in stored) or any(

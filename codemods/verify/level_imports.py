@@ -183,15 +183,13 @@ class ImportLines:
         common = [[each for each in order if each in orders[1 - side]] for side, order in enumerate(orders)]
         if common[0] == common[1]:
             return
-        last = -1
-        place = {each: at for at, each in enumerate(common[0])}
-        noisy = [each for each in common[1] if self._loading[NEW].effects(each)]
-        for each in noisy:
-            if place[each] < last:
-                reason = f"{each} does something when it is loaded, and is loaded in another order"
-                self._residue(NEW, paths[NEW], orders[1][each], reason)
+        loud = [list(dict.fromkeys(x for each in order for x in self._loading[NEW].loud(each))) for order in common]
+        for was, now in zip(*loud, strict=False):
+            if was != now:
+                first = next(each for each in common[1] if now in self._loading[NEW].loud(each))
+                reason = f"{now} does something when it is loaded, and is loaded in another order"
+                self._residue(NEW, paths[NEW], orders[1][first], reason)
                 return
-            last = place[each]
 
     # ---- what a name means when
 

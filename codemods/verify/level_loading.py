@@ -14,6 +14,7 @@ from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
 from codemods.verify.names import Names, Unreadable, statements
 
+_MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__", "__set_name__"})
 _MOST_FILES = 300
 _MOST_A_QUESTION = 40
 _IMPORT = re.compile(
@@ -47,6 +48,7 @@ class Loading:
         """first: files whose imports are looked at before others'."""
         self.names, self._first = names, first
         self._next: dict[str, tuple[str, ...]] = {}
+        self._loud: dict[str, tuple[str, ...]] = {}
         self._reached: dict[str, tuple[dict[str, None], list[str]]] = {}
 
     def reaches(self, path: str, target: str) -> bool:
@@ -96,6 +98,22 @@ class Loading:
             todo += [inner for inner in self.next(each) if inner not in todo]
         return None
 
+    def loud(self, target: str) -> tuple[str, ...]:
+        """The modules that do more than bind names and are loaded with `target`, in the order of loading."""
+        if target not in self._loud:
+            found: dict[str, None] = {}
+            self._listen(target, set(), found)
+            self._loud[target] = tuple(found)
+        return self._loud[target]
+
+    def _listen(self, path: str, seen: set[str], found: dict[str, None]) -> None:
+        seen.add(path)
+        for each in self.next(path):
+            if each not in seen and len(seen) < _MOST_A_QUESTION:
+                self._listen(each, seen, found)
+        if not self._is_inert(path):
+            found[path] = None
+
     def effects(self, target: str) -> bool:
         """Whether loading a module does more than bind names, as far as can be seen."""
         return self.effect(target, frozenset(), "", _NOTHING) is not None
@@ -116,8 +134,24 @@ class Loading:
             return False
         calls = [each for each in ast.walk(node.value) if isinstance(each, ast.Call)]
         return self.is_question(path, node.value) or all(
-            ast.unparse(each.func).partition(".")[0] in _MAKERS and isinstance(each.func, ast.Attribute)
+            (ast.unparse(each.func).partition(".")[0] in _MAKERS and isinstance(each.func, ast.Attribute))
+            or self._makes_plain(path, each)
             for each in calls
+        )
+
+    def _makes_plain(self, path: str, call: ast.Call) -> bool:
+        """Whether a call makes an object of a class of the same file that only stores what it is given."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        node = self.names.definitions(path).get(name)
+        if not isinstance(node, ast.ClassDef) or node.bases or node.keywords or node.decorator_list:
+            return False
+        special = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name in _MAKING]
+        return all(
+            isinstance(each, (ast.Assign, ast.AnnAssign, ast.Expr))
+            and each.value is not None
+            and not any(isinstance(inner, (ast.Call, ast.Await, ast.Subscript)) for inner in ast.walk(each.value))
+            for function in special
+            for each in function.body
         )
 
     def is_question(self, path: str, node: ast.expr) -> bool:

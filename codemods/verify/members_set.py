@@ -45,22 +45,22 @@ class Presence:
         if depth == 0 or function in _CONSTRUCTORS or node is None or not self.is_always_set(klass, name):
             return False
         return all(
-            self.is_set_at(klass, caller, at, name, depth - 1)
-            for caller, at in self._callers(klass, function)
+            self.is_set_at(each, caller, at, name, depth - 1)
+            for each, caller, at in self._callers(klass, function)
             if caller != function
         )
 
     def _has_value(self, klass: ClassText, name: str) -> bool:
         return any(each.kinds(name) & {"method", "value", "field"} for each in self.members.line(klass))
 
-    def _callers(self, klass: ClassText, function: str) -> list[tuple[str, int]]:
-        """Methods of the family that name a function of self, and where."""
-        found: list[tuple[str, int]] = []
+    def _callers(self, klass: ClassText, function: str) -> list[tuple[ClassText, str, int]]:
+        """Methods of the family that name a function of self: their class, their name, and where."""
+        found: list[tuple[ClassText, str, int]] = []
         word = re.compile(rb"\bself\.%b\b" % re.escape(function.encode()))
         for each in [*self.members.line(klass), *self.members.heirs(klass)]:
             for match in word.finditer(each.block):
                 line = each.line + each.block.count(b"\n", 0, match.start())
-                found.append((each.method_at(line), line))
+                found.append((each, each.method_at(line), line))
         return found
 
     def _found(
