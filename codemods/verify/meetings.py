@@ -10,7 +10,8 @@ from codemods.verify.values import NEW, Value, Values
 # What these come to depends on the frame, the class or the module they stand in.
 REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
 REFLECTS |= {"inspect.currentframe", "inspect.stack", "sys._getframe", "traceback.extract_stack"}
-REFLECTS |= {"__name__", "__file__", "__spec__", "__package__"}
+_OWN = frozenset({"__name__", "__file__", "__spec__", "__package__"})
+REFLECTS |= _OWN
 _SEES_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 
 
@@ -61,10 +62,21 @@ class Meetings(Values):
         """Something that depends on where it stands."""
         if name in ("super", "__class__"):
             differs = (fo.path, fo.scope) != (fn.path, fn.scope)
+            differs = differs and not (name == "super" and fo.scope and self._is_pair(fo, fn))
+        elif name in _OWN:
+            differs = fo.path != fn.path
+        elif name in _SEES_LOCALS:
+            is_here = not self._is_elsewhere(fo, fn) or (self._is_pair(fo, fn) and _is_named_alike(fo, fn))
+            differs = not is_here or fo.names != fn.names
         else:
-            differs = self._is_elsewhere(fo, fn) or (name in _SEES_LOCALS and fo.names != fn.names)
+            differs = self._is_elsewhere(fo, fn)
         if differs:
             self._duty("reflects", fn, n)
+
+    def _is_pair(self, fo: Frame, fn: Frame) -> bool:
+        """Whether the classes around are one class, which is elsewhere now or has another name. Its bases are compared
+        where the class itself is."""
+        return self.claims.pairs.get((fo.path, fo.scope)) == (fn.path, fn.scope)
 
     def _one_path(self, old: object, fo: Frame, new: object, fn: Frame) -> bool:
         """Two texts that are the dotted path of one definition, before and after it moved."""
@@ -73,6 +85,12 @@ class Meetings(Values):
             return False
         self._kind = "string"
         return True
+
+
+def _is_named_alike(fo: Frame, fn: Frame) -> bool:
+    """Whether both are the same method of a class of one module."""
+    is_method = fo.path == fn.path and not fo.is_inlined and not fn.is_inlined
+    return is_method and fo.title.removeprefix(fo.scope) == fn.title.removeprefix(fn.scope)
 
 
 def _is_part(part: Value, value: Value) -> bool:

@@ -1,0 +1,5 @@
+from srv.view import View
+
+
+def shown() -> str:
+    return View().twice()
