@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
+from codemods.verify.class_text import ClassText
 from codemods.verify.duties_names import Answer, Renames
 from codemods.verify.frames import Claims, Duty, Line
 from codemods.verify.members import Members
@@ -29,6 +30,7 @@ class Duties:
     def __init__(self, change: TreeChange, claims: Claims, old: Names, new: Names) -> None:
         self.change, self.claims, self.names = change, claims, (old, new)
         self._begun: frozenset[Duty] | None = None
+        self._doubles: dict[tuple[str, str], tuple[int, ClassText, list[str]]] = {}
 
     def begin(self, duties: Iterable[Duty]) -> None:
         """Begins to look for what these duties need."""
@@ -49,7 +51,15 @@ class Duties:
             elif answer is not None:
                 reason, code = answer
                 extra.append(Line(duty.side, duty.path, duty.line, duty.line, "residue", reason, code, duty.function))
-        return [*lines, *extra, *self.renames.still_meant()], list(problems.values())
+        found = [*problems.values(), *self._in_doubles()]
+        return [*lines, *extra, *self.renames.still_meant()], found
+
+    def _in_doubles(self) -> Iterator[Problem]:
+        """One finding for each function that reads early what a class of the tests does not set."""
+        for (path, _), (line, double, texts) in self._doubles.items():
+            names = ", ".join(f"`{text}`" for text in dict.fromkeys(texts))
+            message = f"{names} read here in any case; {double.name} in {double.path} is made without"
+            yield Problem(path, line, "U102", message)
 
     def _prepare(self, duties: Iterable[Duty]) -> None:
         asked = Asked()
@@ -100,6 +110,9 @@ class Duties:
             return (f"`{text}` is read here in any case, and is made when it is read", "U102")
         if owner and "." not in first:
             if presence.is_set_at(klass, duty.function.rpartition(".")[2], duty.line, name):
+                double = presence.double_without(klass, name)
+                if double is not None:
+                    self._doubles.setdefault((duty.path, duty.function), (duty.line, double, []))[2].append(text)
                 return None
             return (f"`{text}` is read here in any case, and may be missing", "U102")
         if self._may_be_none(first):

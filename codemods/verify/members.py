@@ -113,15 +113,19 @@ class Members:
             self._lines[klass.path, klass.name] = found
         return self._lines[klass.path, klass.name]
 
-    def heirs(self, klass: ClassText) -> list[ClassText]:
-        """The classes below, by the names in class headers; those of tests left out."""
+    def heirs(self, klass: ClassText, *, with_tests: bool = False) -> list[ClassText]:
+        """The classes below, by the names in class headers; those of tests left out unless they are asked for."""
+        found = self._all_heirs(klass)
+        return found if with_tests else [each for each in found if not is_test_path(each.path)]
+
+    def _all_heirs(self, klass: ClassText) -> list[ClassText]:
         if (klass.path, klass.name) not in self._heirs:
             found: dict[Owner, ClassText] = {}
             level = {klass.name}
             while level:
                 below: set[str] = set()
                 for hit, name in self.lines.heirs(level):
-                    if hit.side != self._side_of(hit.path) or is_test_path(hit.path) or name == klass.name:
+                    if hit.side != self._side_of(hit.path) or name == klass.name:
                         continue
                     each = self.klass((hit.path, name)) if (hit.path, name) not in found else None
                     if each is not None and self._derives(each, level, {*found, (klass.path, klass.name)}):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from codemods.verify.class_text import ClassText
 from codemods.verify.members import Members
 from codemods.verify.names import parameters
+from codemods.verify.readers_family import is_test_path
 
 _DEEPEST = 5
 _CONSTRUCTORS = ("__init__", "__post_init__")
@@ -34,6 +35,16 @@ class Presence:
             if not any(name in self.method(each, constructor) for constructor in _CONSTRUCTORS):
                 return False
         return True
+
+    def double_without(self, klass: ClassText, name: str) -> ClassText | None:
+        """A class below, of the tests, whose instances are made without the attribute."""
+        if self._has_value(klass, name):
+            return None
+        for each in self.members.heirs(klass, with_tests=True):
+            sets = any(name in self.method(each, constructor) for constructor in _CONSTRUCTORS)
+            if is_test_path(each.path) and not sets and not self._has_value(each, name):
+                return each
+        return None
 
     def is_set_at(self, klass: ClassText, function: str, line: int, name: str, depth: int = _DEEPEST) -> bool:
         """Whether the object has the attribute whenever a line of one of its methods is reached."""
