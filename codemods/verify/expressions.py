@@ -192,7 +192,9 @@ class Expressions(Meetings):
         for number, (x, y) in enumerate(zip(o.generators, n.generators, strict=True)):
             good &= self.same(x.iter, go if number else fo, y.iter, gn if number else fn)
             good &= self._bind(x.target, go, y.target, gn, self._new())
-            good &= x.is_async == y.is_async and self._list(o, list(x.ifs), go, n, list(y.ifs), gn)
+            good &= self._list(o, list(x.ifs), go, n, list(y.ifs), gn)
+            if x.is_async != y.is_async:
+                good = self._differ(o, fo, n, fn)
         for name in ("key", "value", "elt"):
             if hasattr(o, name):
                 good &= self.same(getattr(o, name), go, getattr(n, name), gn)

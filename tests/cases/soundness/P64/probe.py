@@ -1,0 +1,2 @@
+from srv.m import K
+print(K().f())

@@ -1,0 +1,2 @@
+async def f(a):
+    return [x for x in a]

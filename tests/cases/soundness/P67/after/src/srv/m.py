@@ -1,0 +1,3 @@
+async def f(c):
+    with c:
+        return 1

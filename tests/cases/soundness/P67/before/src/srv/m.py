@@ -1,0 +1,3 @@
+async def f(c):
+    async with c:
+        return 1

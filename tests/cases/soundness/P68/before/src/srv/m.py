@@ -1,0 +1,3 @@
+async def f(a):
+    for x in a:
+        return x

@@ -1,0 +1,3 @@
+import asyncio
+from srv.m import f
+print(asyncio.run(f([1])))

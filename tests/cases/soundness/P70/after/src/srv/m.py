@@ -1,0 +1,1 @@
+from srv.n import f

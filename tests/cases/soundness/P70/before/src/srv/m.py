@@ -1,0 +1,5 @@
+from srv.tick import tick
+
+
+def f(a=tick()):
+    return a

@@ -1,0 +1,4 @@
+import srv.n
+from srv.tick import tick
+
+X = tick()

@@ -1,0 +1,3 @@
+import srv.start
+from srv.m import f
+print(srv.start.X, f())

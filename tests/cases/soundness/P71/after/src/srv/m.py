@@ -1,0 +1,15 @@
+log = print
+
+
+def g(a):
+    return a, 1
+
+
+def h(a):
+    log(a)
+    return g(a)
+
+
+def f(a):
+    y, x = h(a)
+    return x - y

@@ -1,0 +1,6 @@
+A = 1
+B = 1
+
+
+def f():
+    return A

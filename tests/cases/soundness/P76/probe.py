@@ -1,0 +1,3 @@
+import srv.m
+srv.m.A = 5
+print(srv.m.f())
