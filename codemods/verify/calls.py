@@ -131,6 +131,24 @@ class Calls(Side):
     def _bind(self, name: str, value: ast.expr, inner: Frame, source: Frame, where: Frame) -> Bind:
         return Bind(value, inner, source=source, where=where, targets=(ast.Name(name, ast.Store()),), value=value)  # type: ignore[arg-type]
 
+    def made(self, call: ast.Call, frame: Frame) -> tuple[Definition | None, dict[str, ast.expr] | None]:
+        """The class of this side that a call makes an object of, in terms of the new tree, and what it gives to the
+        parameters of its __init__; None where that can't be told."""
+        ref = self._raw(call.func, frame)
+        if ref is None or ref[0] != "top" or not self._knows(ref):
+            return None, None
+        node = self.names.definitions(ref[1])[ref[2]]
+        maker = self.names.definitions(ref[1]).get(f"{ref[2]}.__init__")
+        if not isinstance(node, ast.ClassDef) or not isinstance(maker, ast.FunctionDef):
+            return None, None
+        there = self._comparable(ref)
+        args = maker.args
+        if args.vararg or args.kwarg or any(isinstance(each, ast.Starred) for each in call.args):
+            return (there[1], there[2]), None
+        names = [each.arg for each in [*args.posonlyargs, *args.args]][1:]
+        given = dict(zip(names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords if each.arg}
+        return (there[1], there[2]), given
+
     def record(self, call: ast.Call, frame: Frame) -> list[tuple[str, ast.expr]] | None:
         """The fields that a call of a plain record class of this side fills; None when it leaves some out."""
         ref = self._raw(call.func, frame)

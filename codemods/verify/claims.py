@@ -37,6 +37,7 @@ def _parts(claims: Claims) -> Iterator[list[str]]:
     yield from (["module", old, new] for old, new in claims.modules.items())
     yield from (["attribute", old, new] for new, old in claims.attributes.items())
     yield from (["attribute", old, *new] for new, old in claims.redirects.items())
+    yield from (["injected", *key, name] for key, name in claims.injected.items())
     yield from (["unpaired", *definition] for definition in claims.unpaired)
     yield from (["several", name] for name in claims.ambiguous)
     for side, known in zip(_SIDES, claims.loose, strict=True):
@@ -62,6 +63,8 @@ def read(texts: Iterable[str], changed: frozenset[str]) -> Claims:
             claims.redirects[words[1], words[2]] = words[0]
         elif kind == "method" and len(words) == 4 and words[0] in _SIDES:
             claims.loose[_SIDES.index(words[0])][words[1]] = (words[2], words[3])
+        elif kind == "injected" and len(words) == 5:
+            claims.injected[words[0], words[1], words[2], words[3]] = words[4]
         elif kind == "unpaired" and len(words) == 2:
             unpaired.add((words[0], words[1]))
         elif kind == "several" and len(words) == 1:

@@ -64,10 +64,10 @@ class Duties:
     def _prepare(self, duties: Iterable[Duty]) -> None:
         asked = Asked()
         for duty in duties:
-            if duty.kind in ("stable", "computed", "eager"):
+            if duty.kind in ("stable", "computed", "eager", "constant"):
                 *_, name = duty.what[0].split(".")
                 asked.defined.add(name)
-                if duty.kind == "stable":
+                if duty.kind in ("stable", "constant"):
                     asked.written.add(name)
             elif duty.kind in ("dispatch", "receiver"):
                 asked.defined.add(duty.what[2])
@@ -85,7 +85,7 @@ class Duties:
         """The classes a duty is about, as far as it says."""
         if duty.kind in ("dispatch", "receiver"):
             yield duty.what[1]
-        elif duty.kind in ("stable", "computed", "eager", "alias") and duty.what[2]:
+        elif duty.kind in ("stable", "computed", "eager", "constant", "alias") and duty.what[2]:
             yield duty.what[2]
 
     # ---- when a value is read or written
@@ -128,6 +128,22 @@ class Duties:
         return any(
             asked.search(each.before or b"") is not None for each in self.change.changes if each.path.endswith(".py")
         )
+
+    def _constant(self, duty: Duty) -> Answer:
+        """A value is handed out where the object was that has it: does it stay?"""
+        text, path, owner = duty.what[:3]
+        first, _, name = text.rpartition(".")
+        klass = self.members[duty.side].type_of(path, duty.function, owner, first)
+        if klass is None or self.members[duty.side].is_computed(klass, name):
+            return (f"`{text}` may be another one later", "U101")
+        is_method = any("method" in each.kinds(name) for each in self.members[duty.side].line(klass))
+        if not is_method and any(b".%b(" % name.encode() in (each.after or b"") for each in self.change.changes):
+            return (f"`{text}` is called back, and whoever has the object may set another", "U101")
+        writers = self.writers[duty.side]
+        stores = re.compile(rb"\bself\.%b\s*(?::[^=\n]+)?[-+*/|&^%%@]?=(?!=)" % re.escape(name.encode()))
+        below = any(stores.search(each.block) is not None for each in self.members[duty.side].heirs(klass))
+        is_written = below or writers.others(klass, name) or writers.methods(klass, name)
+        return (f"`{text}` may be written later", "U101") if is_written else None
 
     def _computed(self, duty: Duty) -> Answer:
         """An attribute is read once, as before or more rarely: does reading it do nothing?"""

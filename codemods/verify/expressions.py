@@ -10,7 +10,8 @@ from typing import Any
 
 from codemods.verify.forms import NOTHING, aligned, has
 from codemods.verify.frames import Bind, Frame, Item
-from codemods.verify.meetings import REFLECTS, Meetings
+from codemods.verify.injections import Injections
+from codemods.verify.meetings import REFLECTS
 from codemods.verify.names import Function, parameters
 from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value
 
@@ -20,7 +21,7 @@ _ACTIVE = (ast.Attribute, ast.BinOp, ast.Compare, ast.JoinedStr, ast.UnaryOp)
 _CAPTURES = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
-class Expressions(Meetings):
+class Expressions(Injections):
     """Compares expressions and targets. What runs blocks is the kernel's."""
 
     def run(self, old: list[Item], new: list[Item]) -> None:
@@ -114,7 +115,7 @@ class Expressions(Meetings):
         for x, y in zip(a, b, strict=True) if len(a) == len(b) else aligned(a, b):
             if x is NOTHING or y is NOTHING:
                 parts = [part if isinstance(part, ast.AST) else None for part in (x, y)]
-                good = self._differ(parts[0], fo, parts[1], fn)
+                good = self._differ(*((parts[0], fo, parts[1], fn) if any(parts) else (o, fo, n, fn)))
             elif isinstance(x, ast.expr) and isinstance(y, ast.expr):
                 good &= self.same(x, fo, y, fn)
             elif isinstance(x, ast.AST) and type(x) is type(y):
@@ -219,6 +220,12 @@ class Expressions(Meetings):
 
     def _called(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool | None:
         """Calls that are to be looked into; None when there is none."""
+        if self._asked(o, fo, n, fn):
+            self._kind = "inject"
+            return True
+        made = self._made(o, fo, n, fn)
+        if made is not None:
+            return made
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and not n.args and not n.keywords:
             held = self.value(n.func, fn)
             lazy = self._lazies.get(held) if held is not None else None

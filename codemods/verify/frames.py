@@ -42,7 +42,8 @@ class Claims:
     (new name -> old name), redirects ((first, last) of the new chain -> old attribute). changed: paths that differ.
     loose: for each side, method name -> the one definition that a receiver of unknown class would reach. unpaired:
     definitions of both trees that share their name and nothing else. ambiguous: names that changed files import from
-    more than one module."""
+    more than one module. injected: (path, class, object, its member) -> the attribute of the new class that is given
+    in its place, with `()` where that is a getter."""
 
     pairs: dict[Definition, Definition] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Claims:
     loose: tuple[dict[str, Definition], dict[str, Definition]] = field(default_factory=lambda: ({}, {}))
     unpaired: frozenset[Definition] = frozenset()
     ambiguous: frozenset[str] = frozenset()
+    injected: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
 
     def words(self) -> frozenset[str]:
         """Names that have to be followed wherever they lead: of what moved, and of what is imported from two places."""

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from codemods.verify.change import TreeChange
 from codemods.verify.forms import signature
 from codemods.verify.frames import Claims
+from codemods.verify.infer_injected import infer_injected
 from codemods.verify.names import Definition, Names, statements
 
 _ALIKE = 0.55
@@ -42,6 +43,7 @@ def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> C
     claims.unpaired = frozenset(each for each in strangers if moved.get(each, each) != each)
     claims.ambiguous = _ambiguous(old, befores, new, afters) | {_last(each) for each in [*gone, *came]}
     _attributes(old, befores, new, claims)
+    infer_injected(old, befores, new, claims)
     claims.loose = (_loose(old, befores, new, claims.pairs), _loose(new, afters, old, _turned(claims.pairs)))
     return claims
 

@@ -117,6 +117,9 @@ class Kernel(Flow):
             rest_o, rest_n = ([each for each in item.inside if not isinstance(each, Bind)] for item in (o, n))
             self._enter_both(*([each for each in item.inside if isinstance(each, Bind)] for item in (o, n)))
             self.run(rest_o, rest_n)
+        elif self._is_injection(o) and self._is_injection(n):
+            self._only(o)
+            self._only(n)
         elif o.is_assignment and n.is_assignment:
             self._assign(o, n)
         elif type(a) is not type(b) or type(o) is not type(n):
@@ -159,20 +162,6 @@ class Kernel(Flow):
         else:
             self._shape(a, fo, b, fn)
             self._leave(a)
-
-    def _delete(self, a: ast.Delete, fo: Frame, b: ast.Delete, fn: Frame) -> None:
-        kinds = [[type(each) for each in node.targets] for node in (a, b)]
-        if kinds[0] != kinds[1] or (
-            any(isinstance(each, ast.Name) for each in a.targets) and self._is_elsewhere(fo, fn)
-        ):
-            self._differ(a, fo, b, fn)
-            return
-        for x, y in zip(a.targets, b.targets, strict=True):
-            self._shape(x, fo, y, fn)
-            gone = self._new()
-            self._store(x, fo, gone)
-            self._store(y, fn, gone)
-        self._effects += 1
 
     def _assign(self, o: Item, n: Item) -> None:
         """Assignments, and the result of a function whose body stands in place of a call."""
@@ -245,7 +234,9 @@ class Kernel(Flow):
         place = self._base(target, frame)
         if place is None:
             return self._residue(target, frame, "an attribute is written that the other side does not write")
-        if frame.side == OLD and target.attr in self.claims.redirects.values():
+        if self._is_injected(target, frame):
+            self._kind = "inject"
+        elif frame.side == OLD and target.attr in self.claims.redirects.values():
             self._kind = "redirect"
             self._duty("alias", frame, target)
         elif frame.side == NEW and self._fills(place, value):

@@ -62,3 +62,17 @@ class Targets(Expressions):
         last = getattr(node, "end_lineno", node.lineno) or node.lineno
         line = Line(frame.side, frame.path, node.lineno, last, "extract", function=frame.title)
         self.state.late[place] = Late(frame.side, self._effects, line)
+
+    def _delete(self, a: ast.Delete, fo: Frame, b: ast.Delete, fn: Frame) -> None:
+        kinds = [[type(each) for each in node.targets] for node in (a, b)]
+        if kinds[0] != kinds[1] or (
+            any(isinstance(each, ast.Name) for each in a.targets) and self._is_elsewhere(fo, fn)
+        ):
+            self._differ(a, fo, b, fn)
+            return
+        for x, y in zip(a.targets, b.targets, strict=True):
+            self._shape(x, fo, y, fn)
+            gone = self._new()
+            self._store(x, fo, gone)
+            self._store(y, fn, gone)
+        self._effects += 1

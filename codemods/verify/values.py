@@ -9,7 +9,7 @@ from typing import cast
 
 from codemods.verify.canon import Canon
 from codemods.verify.frames import Claims, Duty, Frame, Line
-from codemods.verify.names import Definition, Names
+from codemods.verify.names import Definition, Names, outer_names
 
 Value = tuple[object, ...]
 Place = tuple[object, ...]
@@ -120,6 +120,9 @@ class Values:
         if isinstance(node, ast.Name):
             return self._name(node.id, frame)
         if isinstance(node, ast.Attribute):
+            injected = self._given_instead(node, frame) if side == OLD and self.claims.injected else None
+            if injected is not None:
+                return injected
             static = self.canon[side].static(node, frame)
             if static is not None:
                 return ("ref", *static)
@@ -134,6 +137,22 @@ class Values:
                 values = [(name, self.value(part, frame)) for name, part in fields]
                 return None if any(part is None for _, part in values) else ("record", *values)
         return None
+
+    def _given_instead(self, node: ast.Attribute, frame: Frame) -> Value | None:
+        """`self.object.member` of the old side, where the class is given the member now."""
+        holder = node.value
+        if not isinstance(holder, ast.Attribute) or not isinstance(holder.value, ast.Name):
+            return None
+        home = frame.home(holder.value.id)
+        if home is None or not home.owner or home.selfname != holder.value.id:
+            return None
+        there = self.claims.pairs.get((home.path, home.owner), (home.path, home.owner))
+        path = self.claims.modules.get(there[0], there[0])
+        name = self.claims.injected.get((path, there[1], holder.attr, node.attr))
+        base = self.value(holder.value, frame)
+        if name is None or base is None:
+            return None
+        return self.state.held[OLD].get(("a", base, name), ("attr", base, name))
 
     def _name(self, name: str, frame: Frame) -> Value:
         home = frame.home(name)
@@ -160,7 +179,7 @@ class Values:
 
     def _meant(self, node: ast.AST, frame: Frame) -> list[Value]:
         """What the names in a piece of code stand for, where only its text is compared."""
-        return [self._name(each.id, frame) for each in ast.walk(node) if isinstance(each, ast.Name)]
+        return [self._name(name, frame) for name in outer_names(node)]
 
     def _hold(self, side: int, place: Place, value: Value) -> None:
         self.state.held[side][place] = value
@@ -235,7 +254,7 @@ class Values:
         self.lines.append(Line(line.side, line.path, line.first, line.last, "residue", reason, code, line.function))
 
     def _conclude(self, node: ast.AST, frame: Frame, kind: str, reason: str, code: str) -> None:
-        first = getattr(node, "lineno", 0)
+        first = min([getattr(node, "lineno", 0), *(each.lineno for each in getattr(node, "decorator_list", ()))])
         if not first and reason:  # operators, and names that normal forms make, stand nowhere: never unsaid for that
             first = getattr(frame.function, "lineno", 1)
         if first:

@@ -114,7 +114,21 @@ def test_an_heir_that_makes_itself_otherwise_may_lack_the_attribute() -> None:
     other = "from runner import Runner\n\n\nclass Draft(Runner):\n    def __init__(self):\n        self.size = 1\n"
     assert asked("eager", "self.size", "return self.size", files={"draft.py": other}) == []
     assert asked("eager", "self.args", "return self.size", files={"draft.py": other}) == ["U102"]
-    assert asked("eager", "self.args", "return self.size", files={"tests/test_draft.py": other}) == []
+
+
+def test_an_heir_of_the_tests_that_lacks_the_attribute_is_a_finding() -> None:
+    other = "from runner import Runner\n\n\nclass Draft(Runner):\n    def __init__(self):\n        self.size = 1\n"
+    files = {"runner.py": RUNNER, "tests/test_draft.py": other}
+    line = line_of(RUNNER, "return self.late, self.extra")
+    duties = [
+        Duty("eager", 1, "runner.py", line, (f"self.{name}", "runner.py", "Runner"), "Runner.run")
+        for name in ("args", "size", "step")
+    ]
+    lines, problems = duties_of(files).discharged([], duties)
+    assert lines == []
+    assert [(each.code, each.line) for each in problems] == [("U102", line)]
+    assert "`self.args`, `self.step` read here" in problems[0].message
+    assert "Draft in tests/test_draft.py" in problems[0].message
 
 
 def test_a_namesake_in_another_module_is_no_heir() -> None:

@@ -1,0 +1,93 @@
+"""A class that is given fields, getters or callbacks where it was given the object that has them.
+
+Inside the class the old `self.runner.size` is the new `self.size`, by claim. That the claim holds is seen wherever an
+object of the class is made: what is given now has to be what the object given before has under that name."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.verify.frames import Frame, Item
+from codemods.verify.meetings import Meetings
+from codemods.verify.names import Definition, parameters
+from codemods.verify.values import NEW, OLD, Value
+
+
+class Injections(Meetings):
+    """Compares calls that make such objects."""
+
+    def same(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
+        """Whether both come to the same value with the same effects."""
+        raise NotImplementedError
+
+    def _asked(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
+        """Whether the new side calls a getter for what the old one reads."""
+        if not (isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and not n.args and not n.keywords):
+            return False
+        getter = self.value(n.func, fn)
+        wanted = self.value(o, fo)
+        return getter is not None and wanted == ("attr", getter[1], f"{n.func.attr}()")
+
+    def _made(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool | None:
+        """Two calls that make an object of one such class; None for anything else."""
+        if not self.claims.injected or not isinstance(o, ast.Call) or not isinstance(n, ast.Call):
+            return None
+        (place, old), (there, new) = self.canon[OLD].made(o, fo), self.canon[NEW].made(n, fn)
+        known = {(first, last): name for (*home, first, last), name in self._injected(there)}
+        if there is None or place is None or not known or old is None or new is None:
+            return None
+        firsts = {first for first, _ in known}
+        good = True
+        for name, given in new.items():
+            if name in old:
+                good &= self.same(old[name], fo, given, fn)
+                continue
+            source = next((key for key, each in known.items() if each.removesuffix("()").lstrip("_") == name), None)
+            holder = self.value(old[source[0]], fo) if source is not None and source[0] in old else None
+            if source is None or holder is None or not self._is_given(holder, source[1], given, fn, known[source]):
+                good = self._differ(o, fo, given, fn)
+        for name, given in old.items():
+            if name not in new and name not in firsts:
+                good = self._differ(given, fo, n, fn)
+        self._effects += 1
+        self._kind = "inject"
+        return good
+
+    def _injected(self, there: Definition | None) -> list[tuple[tuple[str, ...], str]]:
+        return [(key, name) for key, name in self.claims.injected.items() if key[:2] == there]
+
+    def _is_given(self, holder: Value, last: str, given: ast.expr, fn: Frame, name: str) -> bool:
+        """Whether an argument is what `holder.last` is, now or whenever it is asked for."""
+        wanted = self._member(OLD, holder, last)
+        if isinstance(given, ast.Lambda):
+            names = [each.arg for each in parameters(given)]
+            if name.endswith("()"):
+                return not names and self.value(given.body, fn) == wanted
+            call = given.body
+            is_passed_on = isinstance(call, ast.Call) and not call.keywords
+            if not is_passed_on or [ast.unparse(each) for each in call.args] != names:  # type: ignore[attr-defined]
+                return False
+            return self.value(call.func, fn) == wanted  # type: ignore[attr-defined]
+        if name.endswith("()") or self.value(given, fn) != wanted:
+            return False
+        if isinstance(given, ast.Attribute):
+            self._duty("constant", fn, given)
+        return True
+
+    def _is_injected(self, target: ast.Attribute, frame: Frame) -> bool:
+        """Whether __init__ keeps the object, or what is given in its place."""
+        there = (frame.path, frame.owner)
+        if frame.side == OLD:
+            there = self.claims.pairs.get(there, there)
+            there = (self.claims.modules.get(there[0], there[0]), there[1])
+        if frame.title.rpartition(".")[2] != "__init__":
+            return False
+        known = self._injected(there)
+        if frame.side == OLD:
+            return any(key[2] == target.attr for key, _ in known)
+        return any(name.removesuffix("()") == target.attr for _, name in known)
+
+    def _is_injection(self, item: Item) -> bool:
+        """Whether a statement does nothing but keep it."""
+        targets = item.assignment()[0] if item.is_assignment else ()
+        return len(targets) == 1 and isinstance(targets[0], ast.Attribute) and self._is_injected(targets[0], item.frame)
