@@ -43,6 +43,9 @@ class Order:
     def _depends(self, node: Function | ast.ClassDef, frame: Frame) -> bool:
         """Whether making it reads what may be another value later: a name that is bound again, an item of a table."""
         args = [] if isinstance(node, ast.ClassDef) else [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        for call in node.decorator_list:
+            if isinstance(call, ast.Call) and _is_mark(ast.unparse(call.func)):
+                args += [*call.args, *(keyword.value for keyword in call.keywords)]
         parts = [*args, *(getattr(node, "bases", ()))]
         if any(not is_inert_value(each) for each in args):
             return True
@@ -84,8 +87,13 @@ class Order:
 def _is_noticed(node: Function | ast.ClassDef) -> bool:
     """Whether making the definition may be seen by others: a decorator that registers, a base that counts."""
     words = [ast.unparse(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
-    quiet = all(word in _QUIET or word.endswith((".setter", ".getter", ".deleter")) for word in words)
+    quiet = all(word in _QUIET or _is_mark(word) or word.endswith((".setter", ".getter", ".deleter")) for word in words)
     return not quiet or (isinstance(node, ast.ClassDef) and bool(node.keywords))
+
+
+def _is_mark(word: str) -> bool:
+    """Whether a decorator of a test only writes something down on it."""
+    return word.startswith("pytest.mark.")
 
 
 def _stub(node: Function | ast.ClassDef) -> ast.stmt:

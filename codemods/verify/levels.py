@@ -21,7 +21,7 @@ from codemods.verify.level_loading import is_for_types
 from codemods.verify.level_moments import has_lazy_annotations
 from codemods.verify.level_order import Order
 from codemods.verify.level_values import ValueLines, same_apart
-from codemods.verify.names import Definition, Function, Names
+from codemods.verify.names import Definition, Function, Names, own_name
 from codemods.verify.values import NEW, OLD
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -285,7 +285,7 @@ class Levels:
 
 
 def _qualname(frame: Frame, node: Function | ast.ClassDef) -> str:
-    return f"{frame.title}.{node.name}" if frame.title else node.name
+    return f"{frame.title}.{own_name(node)}" if frame.title else own_name(node)
 
 
 def _has_fields(node: ast.ClassDef) -> bool:

@@ -219,10 +219,22 @@ class Names:
         return None
 
 
+def own_name(node: Function | ast.ClassDef) -> str:
+    """What a definition is called among its siblings: `size`, and for what `@size.setter` makes of it `size@setter`."""
+    if not isinstance(node, ast.ClassDef) and len(node.decorator_list) == 1:
+        base, _, kind = ast.unparse(node.decorator_list[0]).partition(".")
+        if base == node.name and kind in ("setter", "deleter", "getter"):
+            return f"{base}@{kind}"
+    return node.name
+
+
 def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stmt]]:
+    seen: set[str] = set()
     for node in _level(body):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield prefix + node.name, node
+            # An accessor in front of its property is none: then the name has two definitions.
+            yield prefix + (own_name(node) if node.name in seen else node.name), node
+            seen.add(node.name)
             if isinstance(node, ast.ClassDef):
                 yield from _definitions(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -307,3 +319,16 @@ def local_names(node: Function | ast.Lambda) -> frozenset[str]:
     found = frozenset(bound - outer)
     setattr(node, _KEPT, found)
     return found
+
+
+def outer_names(node: ast.AST, hidden: frozenset[str] = frozenset()) -> Iterator[str]:
+    """The names in a piece of code that functions inside it do not have for themselves."""
+    if isinstance(node, ast.Name) and node.id not in hidden:
+        yield node.id
+    inside = hidden
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        inside = hidden | local_names(node)
+    for field, value in ast.iter_fields(node):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ast.AST):
+                yield from outer_names(each, inside if field == "body" else hidden)

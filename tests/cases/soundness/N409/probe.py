@@ -1,0 +1,3 @@
+from srv.t import ran
+
+print(ran())

@@ -1,0 +1,20 @@
+from typing import Any
+
+
+class Tests:
+    @staticmethod
+    def run(client: Any = "c") -> list[Any]:
+        bonus = 1
+
+        class Row:
+            def __init__(self, value: int) -> None:
+                self.value = value
+
+            def shown(self, client: str) -> list[Any]:
+                return [self.value + bonus, client]
+
+        return Row(3).shown("x") + [client]
+
+
+def ran() -> list[Any]:
+    return Tests.run()
