@@ -38,6 +38,8 @@ def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> C
     # A method that only calls what became of it stays itself: both must have found somebody else.
     strangers = {each: now for each, now in strangers.items() if each in moved and now in moved.values()}
     moved = dict(_moved(old, [*gone, *strangers], new, [*came, *strangers.values()]))
+    left = [each for each in gone if each not in moved], [each for each in came if each not in moved.values()]
+    moved.update(_moved(old, left[0], new, left[1], {_last(a): _last(b) for a, b in moved.items()}))
     moved.update(_values_renamed(old, gone, new, came, moved))
     claims.pairs.update(moved)
     claims.unpaired = frozenset(each for each in strangers if moved.get(each, each) != each)
@@ -134,10 +136,11 @@ def _paired(old: Names, new: Names, claims: Claims) -> Iterator[tuple[Definition
 
 
 def _moved(
-    old: Names, gone: list[Definition], new: Names, came: list[Definition]
+    old: Names, gone: list[Definition], new: Names, came: list[Definition], renamed: dict[str, str] | None = None
 ) -> Iterator[tuple[Definition, Definition]]:
-    """The best matches first: most words in common, a name in common counting much."""
-    words_old = {each: _words(old.definitions(each[0])[each[1]]) for each in gone}
+    """The best matches first: most words in common, a name in common counting much. renamed: words that are others
+    on the new side."""
+    words_old = {each: _words(old.definitions(each[0])[each[1]], renamed or {}) for each in gone}
     words_new = {each: _words(new.definitions(each[0])[each[1]]) for each in came}
     if len(gone) * len(came) > _MAX_GUESSES:
         by_name = {_bare(each): each for each in came}
@@ -189,13 +192,14 @@ def _ambiguous(old: Names, befores: list[str], new: Names, afters: list[str]) ->
     return frozenset(name for name, modules in found.items() if len(modules) > 1)
 
 
-def _words(node: ast.AST) -> Counter[str]:
+def _words(node: ast.AST, renamed: dict[str, str] | None = None) -> Counter[str]:
     found: Counter[str] = Counter()
+    others = renamed or {}
     for each in ast.walk(node):
         if isinstance(each, ast.Name):
-            found[each.id] += 1
+            found[others.get(each.id, each.id)] += 1
         elif isinstance(each, ast.Attribute):
-            found[each.attr] += 1
+            found[others.get(each.attr, each.attr)] += 1
         elif isinstance(each, ast.Constant):
             found[repr(each.value)] += 1
         elif isinstance(each, (ast.stmt, ast.operator, ast.cmpop, ast.unaryop)):

@@ -73,7 +73,7 @@ class Kernel(Flow):
             self._list(a, defaults[0], level[0], b, defaults[1], level[1])
             if fo.path != fn.path:
                 for each in defaults[1]:
-                    if not isinstance(each, ast.Constant):
+                    if not self._is_fixed(each, level[1]):
                         self._residue(each, fn, "evaluated when another module is loaded", "U114")
         elif bool(fo.owner) is bool(fn.owner):
             before, after = places(a, fo.owner), places(b, fn.owner)

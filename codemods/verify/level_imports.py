@@ -29,6 +29,7 @@ class ImportLines:
         self.change, self.claims, self.names, self.kernel = change, claims, names, kernel
         self.problems: list[Problem] = []
         self._loading = (Loading(names[OLD], claims.changed), Loading(names[NEW], claims.changed))
+        self._moved = (claims.modules, {after: before for before, after in claims.modules.items()})
         self._early: set[str] | None = None
         self._pending: list[tuple[list[tuple[Import, ast.alias, bool]], str, ast.Module]] = []
         self._missing: set[str] | None = None
@@ -165,7 +166,7 @@ class ImportLines:
         fresh = frozenset(each for each in files if side == NEW and each not in self.change.old)
         for each in files:
             if each != paths[side]:
-                found = self._loading[side].effect(each, fresh, paths[other], self._loading[other])
+                found = self._loading[side].effect(each, fresh, paths[other], self._loading[other], self._moved[side])
                 if found is not None:
                     return found
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from posixpath import dirname
 
 from codemods.schema.errors import SourceError
@@ -86,12 +86,14 @@ class Loading:
             dotted = [module, *(f"{module}.{alias.name}" for alias in node.names)]
         return [each for name in dotted for each in self._files(name, path)]
 
-    def effect(self, target: str, known: frozenset[str], near: str, other: Loading) -> str | None:
+    def effect(
+        self, target: str, known: frozenset[str], near: str, other: Loading, moved: Mapping[str, str]
+    ) -> str | None:
         """A module that does more than bind names and is loaded with `target`, where `other` does not load it along
-        with `near`. known: files whose statements are compared in any case."""
+        with `near`. known: files whose statements are compared in any case. moved: what files are called there."""
         todo = [target]
         for each in todo:
-            if other.reaches(near, each) or each in known:
+            if other.reaches(near, moved.get(each, each)) or each in known:
                 continue
             if not self._is_inert(each) or len(todo) > _MOST_FILES:
                 return each
@@ -116,7 +118,7 @@ class Loading:
 
     def effects(self, target: str) -> bool:
         """Whether loading a module does more than bind names, as far as can be seen."""
-        return self.effect(target, frozenset(), "", _NOTHING) is not None
+        return self.effect(target, frozenset(), "", _NOTHING, {}) is not None
 
     def _is_inert(self, path: str) -> bool:
         try:

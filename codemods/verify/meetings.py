@@ -78,6 +78,16 @@ class Meetings(Values):
         where the class itself is."""
         return self.claims.pairs.get((fo.path, fo.scope)) == (fn.path, fn.scope)
 
+    def _is_fixed(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether an expression comes to one value whenever it is evaluated: constants and what is built in."""
+        if isinstance(node, ast.Tuple):
+            return all(self._is_fixed(each, frame) for each in node.elts)
+        if isinstance(node, ast.UnaryOp):
+            return isinstance(node.operand, ast.Constant)
+        if isinstance(node, ast.Name):
+            return self.value(node, frame) == ("ref", "builtin", node.id)
+        return isinstance(node, ast.Constant)
+
     def _one_path(self, old: object, fo: Frame, new: object, fn: Frame) -> bool:
         """Two texts that are the dotted path of one definition, before and after it moved."""
         refs = [canon.named(text, frame) for canon, text, frame in zip(self.canon, (old, new), (fo, fn), strict=True)]

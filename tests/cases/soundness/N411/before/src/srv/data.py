@@ -1,0 +1,5 @@
+print("loaded")
+
+
+def size(words: list[str], most: int = 3) -> int:
+    return min(len(words), most)

@@ -1,0 +1,5 @@
+from srv.quiet import size
+
+
+def used() -> int:
+    return size(["a", "b"])

@@ -1,0 +1,2 @@
+def size(words: list[str], most: int = 3) -> int:
+    return min(len(words), most)

@@ -1,0 +1,5 @@
+from srv.data import size
+
+
+def used() -> int:
+    return size(["a", "b"])

@@ -1,0 +1,3 @@
+from srv.page import used
+
+print(used())
