@@ -91,7 +91,7 @@ def _likeness(o: Item, a: Counter[str], n: Item, b: Counter[str]) -> float:
     if isinstance(o, Body) or isinstance(n, Body):
         is_one = isinstance(o, Body) and isinstance(n, Body) and o.definition == n.definition
         return 1.5 if is_one else 0.0
-    if any(isinstance(item, Glue) and item.source is not None for item in (o, n)):
+    if any(isinstance(item, Glue) and (item.source is not None or _is_bundle(item.value)) for item in (o, n)):
         return 0.0
     x, y = type(o.node), type(n.node)
     is_one_kind = (isinstance(o, If) and isinstance(n, If)) or x is y or (x in _ASSIGNMENTS and y in _ASSIGNMENTS)
@@ -102,6 +102,12 @@ def _likeness(o: Item, a: Counter[str], n: Item, b: Counter[str]) -> float:
         return 0.5
     shared = 2 * sum((a & b).values()) / total
     return shared if shared >= _LEAST else 0.0
+
+
+def _is_bundle(value: ast.expr | None) -> bool:
+    """Several results as one: each part was there before."""
+    plain = (ast.Name, ast.Attribute, ast.Constant)
+    return isinstance(value, ast.Tuple) and all(isinstance(part, plain) for part in value.elts)
 
 
 def _words(item: Item, claims: Claims) -> Counter[str]:

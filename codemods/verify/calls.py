@@ -131,6 +131,28 @@ class Calls(Side):
     def _bind(self, name: str, value: ast.expr, inner: Frame, source: Frame, where: Frame) -> Bind:
         return Bind(value, inner, source=source, where=where, targets=(ast.Name(name, ast.Store()),), value=value)  # type: ignore[arg-type]
 
+    def again(self, call: ast.Call, frame: Frame) -> tuple[Definition, dict[str, ast.expr]] | None:
+        """A call of a function from within itself: which one, in terms of the new tree, and what it gives."""
+        found = self._callee(call, frame)
+        if found is None or found[0] not in frame.chain:
+            return None
+        binds = self._binds(call, frame, self.frame(found[0]), found[1])
+        if binds is None:
+            return None
+        definition = found[0] if self.side else self._partner.get(found[0], found[0])
+        return definition, {bind.targets[0].id: bind.value for bind in binds if bind.value is not None}  # type: ignore[attr-defined]
+
+    def is_all_of(self, inner: Definition, outer: Definition, frame: Frame) -> bool:
+        """Whether a function is entered from another one that does nothing but call it."""
+        if inner not in frame.chain or outer not in frame.chain:
+            return False
+        at = frame.chain.index(inner)
+        if at == 0 or frame.chain[at - 1] != outer:
+            return False
+        node = self.names.definitions(outer[0])[outer[1]]
+        body = without_docstring(node.body) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        return len(body) == 1 and isinstance(body[0], ast.Return) and isinstance(body[0].value, ast.Call)
+
     def made(self, call: ast.Call, frame: Frame) -> tuple[Definition | None, dict[str, ast.expr] | None]:
         """The class of this side that a call makes an object of, in terms of the new tree, and what it gives to the
         parameters of its __init__; None where that can't be told."""

@@ -15,6 +15,7 @@ from codemods.verify.forms import (
     as_condition,
     definition_of,
     ends,
+    is_name_returned,
     is_none,
     is_silent,
     leaves_on_error,
@@ -55,10 +56,13 @@ class Canon(Calls):
         for at, node in enumerate(body):
             rest = body[at + 1 :]
             if isinstance(node, ast.If):
-                is_taken = bool(rest) and (ends(node.body) or ends(node.orelse))
-                goes_second = is_taken and ends(node.body)
-                first = self._items([*node.body, *(rest if is_taken and not goes_second else ())], frame, is_value)
-                second = self._items([*node.orelse, *(rest if goes_second else ())], frame, is_value)
+                ended = ends(node.body), ends(node.orelse)
+                is_answer = len(rest) == 1 and is_name_returned(rest[0]) and bool(node.orelse)
+                is_taken = bool(rest) and (any(ended) or is_answer)
+                first, second = (
+                    self._items([*block, *(rest if is_taken and not has_ended else ())], frame, is_value)
+                    for block, has_ended in zip((node.body, node.orelse), ended, strict=True)
+                )
                 out += self._decided(node, frame, first, second) or [If(node, frame, blocks=(first, second))]
                 if is_taken:
                     return out
@@ -66,7 +70,7 @@ class Canon(Calls):
                 out += self._statement(with_rest(node, rest), frame, is_value)
                 return out
             elif (chosen := as_condition(node)) is not None:
-                out += self._items([chosen], frame, is_value)
+                return out + self._items([chosen, *rest], frame, is_value)
             else:
                 out += self._statement(node, frame, is_value)
         return out

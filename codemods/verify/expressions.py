@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from codemods.verify.forms import NOTHING, aligned, has
-from codemods.verify.frames import Bind, Frame, Item
+from codemods.verify.frames import Bind, Duty, Frame, Item
 from codemods.verify.injections import Injections
 from codemods.verify.meetings import REFLECTS
 from codemods.verify.names import Function, parameters
@@ -223,9 +223,9 @@ class Expressions(Injections):
         if self._asked(o, fo, n, fn):
             self._kind = "inject"
             return True
-        made = self._made(o, fo, n, fn)
-        if made is not None:
-            return made
+        for found in (self._made(o, fo, n, fn), self._again(o, fo, n, fn)):
+            if found is not None:
+                return found
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and not n.args and not n.keywords:
             held = self.value(n.func, fn)
             lazy = self._lazies.get(held) if held is not None else None
@@ -251,6 +251,27 @@ class Expressions(Injections):
                     return self.same(o, fo, inner.result, inner.frame)
                 return self.same(inner.result, inner.frame, n, fn)
         return None
+
+    def _again(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool | None:
+        """Both call the function that is being compared; what only the new one takes has to be handed on unchanged."""
+        if not isinstance(o, ast.Call) or not isinstance(n, ast.Call):
+            return None
+        old, new = self.canon[OLD].again(o, fo), self.canon[NEW].again(n, fn)
+        if old is None or new is None:
+            return None
+        if old[0] != new[0] and not self.canon[NEW].is_all_of(new[0], old[0], fn):
+            return None
+        if isinstance(o.func, ast.Attribute) and fo.owner:
+            self.duties.append(Duty("dispatch", OLD, fo.path, o.lineno, (fo.path, fo.owner, o.func.attr), fo.title))
+        good = True
+        for name, given in new[1].items():
+            if name in old[1]:
+                good &= self.same(old[1][name], fo, given, fn)
+            elif self.value(given, fn) != self.value(ast.Name(name, ast.Load()), fn):
+                good = self._differ(None, fo, given, fn)
+        self._effects += 1
+        self._reached += 1
+        return good
 
     def _enter_both(self, old: Sequence[Item], new: Sequence[Item]) -> None:
         """The parameters of one function on both sides: those of one name are compared where they are given."""

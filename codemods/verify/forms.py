@@ -86,6 +86,11 @@ def with_rest(node: ast.Try, rest: Sequence[ast.stmt]) -> ast.Try:
     return ast.copy_location(ast.Try(node.body, node.handlers, [*node.orelse, *rest], []), node)
 
 
+def is_name_returned(node: ast.stmt) -> bool:
+    """`return x`: where both ways to it give x a value, each may as well return its own."""
+    return isinstance(node, ast.Return) and isinstance(node.value, ast.Name)
+
+
 def as_condition(node: ast.stmt) -> ast.If | None:
     """`x = a if c else b` as the statement that says the same; None for anything else."""
     value = getattr(node, "value", None)
