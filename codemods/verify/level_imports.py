@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
-from codemods.verify.frames import Claims, Line
+from codemods.verify.frames import Claims, Line, level_frame
 from codemods.verify.kernel import Kernel
 from codemods.verify.level_loading import Loading, is_for_types, is_harmless
 from codemods.verify.level_moments import BUILTINS, missing_at_run_time, readers, used_too_early
@@ -97,10 +97,17 @@ class ImportLines:
                     continue
                 read = _loaded(tree) if read is None else read
                 is_used = name in read
-                if side == NEW and not is_used:
+                if side == NEW and not is_used and not self._stays(paths, name):
                     self._residue(side, path, alias, "nothing uses this import")
                 found.append((node, alias, is_used))
         return found
+
+    def _stays(self, paths: tuple[str, str], name: str) -> bool:
+        """Whether the file had this name before, for the same thing: what moved away can still be had from here."""
+        if paths[OLD] not in self.change.old or name not in self.names[OLD].table(paths[OLD]):
+            return False
+        refs = [self.kernel.canon[side].reference(name, level_frame(side, paths[side])) for side in (OLD, NEW)]
+        return refs[0] == refs[1]
 
     # ---- what is loaded
 

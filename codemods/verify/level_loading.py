@@ -67,9 +67,17 @@ class Loading:
         return target in seen
 
     def closers(self, start: str, path: str) -> list[str]:
-        """The files that loading `start` loads, itself included, and that import the file at `path`."""
-        self.reaches(start, path)
-        return [each for each in self._reached[start][0] if path in self._next.get(each, ())]
+        """The files that loading `start` loads, itself included, and that import the file at `path`. The packages
+        around that file are no way back to it: they have begun to load before it."""
+        if not self.reaches(start, path):
+            return []
+        around = {path, *self._packages(path)}
+        seen = dict.fromkeys([start])
+        for each in (todo := [start] if start not in around else []):
+            fresh = [other for other in self.next(each) if other not in seen and other not in around]
+            seen.update(dict.fromkeys(fresh))
+            todo += fresh[: max(0, _MOST_FILES - len(todo))]
+        return [each for each in seen if each not in around and path in self._next.get(each, ())]
 
     def next(self, path: str) -> tuple[str, ...]:
         """The files that the imports at the left margin of a file load, packages around them included."""

@@ -285,6 +285,15 @@ def test_imports_that_lead_back_too_early() -> None:
     assert said(old, apart) == ""
 
 
+def test_the_package_around_a_file_is_no_way_back_to_it() -> None:
+    used = "from p.a import f\nY = f(2)\n"
+    kept, code = "from p.b import f\n", "from p import c\n\n\ndef f(n):\n    return n + c.C\n"
+    old = {"p/__init__.py": used, "p/a.py": code}
+    new = {"p/__init__.py": used, "p/a.py": kept, "p/b.py": code}
+    assert said(old, new, c="C = 1\n") == "", "`p.a` keeps the name, and `p` has begun to load before both"
+    assert "nothing uses" in said({"p/a.py": "X = 1\n"}, {"p/a.py": kept + "X = 1\n"}, b="def f(n):\n    return n\n")
+
+
 @pytest.mark.parametrize("how", ["from p.a import f", "from p.a import *"])
 def test_a_module_that_nobody_can_parse_is_as_far_away_as_none(how: str) -> None:
     old = f"{how}\n\n\ndef g():\n    return f(1)\n"
