@@ -5,6 +5,8 @@ nor has a rule of its own here keeps no mark and so becomes residue."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from codemods.schema.verdict import Explained, Mark, Problem
 from codemods.source.index import expect
 from codemods.verify.change import TreeChange
@@ -16,11 +18,13 @@ from codemods.verify.ledger import account
 from codemods.verify.level_dead import DeadCode
 from codemods.verify.levels import Levels
 from codemods.verify.lifetimes import Lifetimes
-from codemods.verify.line_diff import changed_lines, split_lines
+from codemods.verify.line_diff import Hunk, changed_lines, split_lines
 from codemods.verify.names import Names, Unreadable
 from codemods.verify.patches import Patches
 from codemods.verify.readers import gone_of, words_of
 from codemods.verify.surroundings import Surroundings
+
+Hunks = Mapping[str, Sequence[Hunk]]
 
 
 def explain(change: TreeChange) -> Explained:
@@ -49,13 +53,17 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     dead.run()
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
     explained = Explained(problems=[*levels.problems, *problems, *patches.problems()], claims=spelled(claims))
-    changed = _changed_lines(change)
+    hunks = {
+        each.path: changed_lines(split_lines(each.before or b""), split_lines(each.after or b""))
+        for each in change.changes
+    }
+    changed = _changed_lines(hunks)
     strays = []
     for line in lines:
         _put(explained, line)
         if line.reason and not changed.get((line.side, line.path), set()) & set(range(line.first, line.last + 1)):
             strays.append(line)
-    explained.problems += _strays(strays)
+    explained.problems += _strays([line for line in strays if not _is_told(line, hunks, explained)])
     if not explained.problems and not account(change, explained).residue:
         explained.problems += _last_doubts(levels, change, claims, old, new)
     return explained
@@ -77,13 +85,29 @@ def _search(change: TreeChange, words: set[str]) -> None:
         expect(change.new, sorted(words))
 
 
-def _changed_lines(change: TreeChange) -> dict[tuple[int, str], set[int]]:
+def _changed_lines(hunks: Hunks) -> dict[tuple[int, str], set[int]]:
     found: dict[tuple[int, str], set[int]] = {}
-    for each in change.changes:
-        hunks = changed_lines(split_lines(each.before or b""), split_lines(each.after or b""))
-        found[0, each.path] = {at + 1 for hunk in hunks for at in range(hunk.old_start, hunk.old_end)}
-        found[1, each.path] = {at + 1 for hunk in hunks for at in range(hunk.new_start, hunk.new_end)}
+    for path, each in hunks.items():
+        found[0, path] = {at + 1 for hunk in each for at in range(hunk.old_start, hunk.old_end)}
+        found[1, path] = {at + 1 for hunk in each for at in range(hunk.new_start, hunk.new_end)}
     return found
+
+
+def _is_told(line: Line, hunks: Hunks, explained: Explained) -> bool:
+    """Whether the difference is that lines are missing in between, which are residue on the side that has them."""
+    if line.reason != "differs":
+        return False
+    others = (explained.old if line.side else explained.new).get(line.path, {})
+    for hunk in hunks.get(line.path, ()):
+        old, new = range(hunk.old_start, hunk.old_end), range(hunk.new_start, hunk.new_end)
+        here, there = (new, old) if line.side else (old, new)
+        if (
+            not here
+            and line.first <= here.start < line.last
+            and any((mark := others.get(at + 1)) is not None and mark.reason for at in there)
+        ):
+            return True
+    return False
 
 
 def _strays(lines: list[Line]) -> list[Problem]:

@@ -310,3 +310,13 @@ def test_what_one_difference_entails_is_told_once() -> None:
     told = said({"p/m.py": old}, {"p/m.py": new}).split("\n")
     assert len([each for each in told if "the same text as before" in each and "(line of the old file)" in each]) == 1
     assert any("more line" in each and each.endswith("of f") for each in told)
+
+
+def test_what_is_gone_from_between_is_told_where_it_stood() -> None:
+    old = {"p/m.py": "def f():\n    return g(\n        1,\n        2,\n        3,\n    )\n"}
+    new = {"p/m.py": "def f():\n    return g(\n        1,\n        3,\n    )\n"}
+    assert said(old, new) == " differs"
+    assert "the same text as before" in said(
+        {"p/m.py": "from p.a import g\n" + old["p/m.py"], "p/a.py": "def g(*n): pass\n", "p/b.py": "def g(*n): pass\n"},
+        {"p/m.py": "from p.b import g\n" + old["p/m.py"], "p/a.py": "def g(*n): pass\n", "p/b.py": "def g(*n): pass\n"},
+    )
