@@ -18,10 +18,11 @@ from types import CodeType, FunctionType, ModuleType
 
 from tests.power.rules import Edit, edits
 
-MODULES = ("kernel", "flow", "targets", "expressions", "values", "canon", "calls", "side", "forms")
+_MATCHING = ("kernel", "flow", "targets", "expressions", "injections", "meetings", "values")
+MODULES = (*_MATCHING, "canon", "calls", "side", "forms")
 _PACKAGE = "codemods.verify"
 # Constants that make the kernel more careful, the more is in them.
-_WATCHED = frozenset({"EFFECTS", "_ACTIVE", "_REFLECTS"})
+_WATCHED = frozenset({"EFFECTS", "_ACTIVE", "ACTIVE", "REFLECTS"})
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,21 @@ _ANSWERS = """
 _COMPARISONS = frozenset(_ANSWERS.split())
 # Their absence leaves lines unexplained, or says another word for the same: it can't hide a difference.
 _HARMLESS = frozenset({"_mark", "_marks", "cover", "cover_head"})
-_FIELDS = sorted(
-    {name for kind in vars(ast).values() if isinstance(kind, type) for name in getattr(kind, "_fields", ())}
-)
+# Nodes that are compared field by field; the others have a way of their own each.
+_PLAIN: set[type[ast.AST]] = {
+    ast.arguments,
+    ast.arg,
+    ast.keyword,
+    ast.Return,
+    ast.Raise,
+    ast.Assert,
+    ast.Expr,
+    ast.Global,
+}
+_PLAIN |= {*ast.expr.__subclasses__(), *ast.pattern.__subclasses__()}
+_PLAIN -= {ast.Name, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr}
+_PLAIN -= {ast.IfExp, ast.BoolOp}
+_FIELDS = sorted({name for kind in _PLAIN for name in kind._fields} - {"ctx", "kind", "type_comment"})
 
 
 @dataclass(frozen=True)

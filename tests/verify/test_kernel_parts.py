@@ -220,6 +220,7 @@ DIFFERENT_PARTS = [
      "try:\n    a()\nexcept b:\n    return 1\nelse:\n    c()\nfinally:\n    b()"),
     ("a[b] = 1 if c else 2", "a[b] = 1 if c else 3"),
     ("a[b] = a.x = 1 if c else 2", "a[b] = a.x = 1 if c else 3"),
+    ("global g\ng = a", "global g, h\ng = a"),
 ]  # fmt: skip
 
 

@@ -1,2 +1,2 @@
 from srv.m import K
-print(K().f(1))
+print(K().f(0))

@@ -1,3 +1,3 @@
 import srv.start
-from srv.m import f
-print(srv.start.X, f())
+from srv.m import g
+print(srv.start.X, g())

@@ -4,4 +4,6 @@ X = tick()
 
 
 def f(a=tick()):
-    return a
+    total = a * 10
+    total += len(str(a))
+    return total

@@ -3,7 +3,7 @@ class K:
         self.v = 5
 
     def h(self, *, x):
-        if not x:
+        if x:
             return 3
         self.v = 1
         return 2

@@ -1,1 +1,5 @@
 from srv.n import f
+
+
+def g():
+    return f() + f(2)

@@ -2,4 +2,10 @@ from srv.tick import tick
 
 
 def f(a=tick()):
-    return a
+    total = a * 10
+    total += len(str(a))
+    return total
+
+
+def g():
+    return f() + f(2)

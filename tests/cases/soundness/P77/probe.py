@@ -1,0 +1,2 @@
+from srv.m import K, h
+print(K().f(), h())

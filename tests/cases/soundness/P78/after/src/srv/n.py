@@ -1,0 +1,4 @@
+def f(a):
+    total = a * 10
+    total += len(str(a))
+    return total

@@ -1,0 +1,8 @@
+def f(a):
+    total = a * 10
+    total += len(str(a))
+    return total
+
+
+A = 1
+B = 2

@@ -1,0 +1,3 @@
+from srv.t import run
+a, b = run()
+print(a == 1, b == 2)

@@ -1,0 +1,5 @@
+def f(a, b):
+    print(b)
+    total = a * 10
+    total += len(str(a))
+    return total, exec('print(sorted(locals()))')

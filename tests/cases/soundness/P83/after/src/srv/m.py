@@ -1,0 +1,12 @@
+import inspect
+
+
+def f(a, b):
+    print(b)
+    return h(a)
+
+
+def h(a):
+    total = a * 10
+    total += len(str(a))
+    return total, inspect.currentframe().f_code.co_name

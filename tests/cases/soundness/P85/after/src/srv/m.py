@@ -1,0 +1,12 @@
+import sys
+
+
+def f(a, b):
+    print(b)
+    return h(a)
+
+
+def h(a):
+    total = a * 10
+    total += len(str(a))
+    return total, sys._getframe().f_code.co_name

@@ -1,0 +1,12 @@
+import traceback
+
+
+def f(a, b):
+    print(b)
+    return h(a)
+
+
+def h(a):
+    total = a * 10
+    total += len(str(a))
+    return total, traceback.extract_stack()[-1].name

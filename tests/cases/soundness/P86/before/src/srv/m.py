@@ -1,0 +1,8 @@
+import traceback
+
+
+def f(a, b):
+    print(b)
+    total = a * 10
+    total += len(str(a))
+    return total, traceback.extract_stack()[-1].name

@@ -1,0 +1,8 @@
+def f(a):
+    total = a * 10
+    total += len(str(a))
+    return total, __name__
+
+
+def g():
+    return f(2)

@@ -1,0 +1,5 @@
+from srv.sub.n import f
+
+
+def g():
+    return f(2)

@@ -1,0 +1,5 @@
+from srv import settings
+
+
+def i():
+    return settings.LIMIT

@@ -1,0 +1,4 @@
+import srv.n
+from srv import settings
+
+settings.LIMIT = 5

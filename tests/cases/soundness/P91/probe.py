@@ -1,0 +1,3 @@
+import srv.start
+from srv.m import g
+print(g())
