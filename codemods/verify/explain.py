@@ -6,6 +6,7 @@ nor has a rule of its own here keeps no mark and so becomes residue."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from codemods.schema.verdict import Explained, Mark, Problem
 from codemods.source.index import expect
@@ -57,12 +58,9 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
         each.path: changed_lines(split_lines(each.before or b""), split_lines(each.after or b""))
         for each in change.changes
     }
-    changed = _changed_lines(hunks)
-    strays = []
+    lines, strays = _sorted_out(lines, _changed_lines(hunks))
     for line in lines:
         _put(explained, line)
-        if line.reason and not changed.get((line.side, line.path), set()) & set(range(line.first, line.last + 1)):
-            strays.append(line)
     explained.problems += _strays([line for line in strays if not _is_told(line, hunks, explained)])
     if not explained.problems and not account(change, explained).residue:
         explained.problems += _last_doubts(levels, change, claims, old, new)
@@ -108,6 +106,29 @@ def _is_told(line: Line, hunks: Hunks, explained: Explained) -> bool:
         ):
             return True
     return False
+
+
+def _sorted_out(lines: list[Line], changed: dict[tuple[int, str], set[int]]) -> tuple[list[Line], list[Line]]:
+    """The lines, and apart from them the differences in lines whose text did not change. A part of a statement is put
+    down to the changed part of it; what only follows from a residue of the same function or file is not told."""
+    kept, strays = [], []
+    doubtful: set[tuple[str, str]] = set()
+    for line in lines:
+        numbers = changed.get((line.side, line.path), set())
+        if line.reason and line.within and not _touches(line, numbers):
+            blamed = [at for at in range(line.within, line.first) if at in numbers]
+            line = replace(line, first=blamed[-1], last=blamed[-1]) if blamed else line
+        if line.reason and not _touches(line, numbers):
+            strays.append(line)
+            continue
+        kept.append(line)
+        if line.reason:
+            doubtful |= {(line.path, line.function), (line.path, "")}
+    return kept, [each for each in strays if (each.path, each.function if each.code else "") not in doubtful]
+
+
+def _touches(line: Line, numbers: set[int]) -> bool:
+    return any(at in numbers for at in range(line.first, line.last + 1))
 
 
 def _strays(lines: list[Line]) -> list[Problem]:

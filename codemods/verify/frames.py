@@ -12,7 +12,8 @@ from codemods.verify.names import Definition, Function, bindings, local_names, p
 
 @dataclass(frozen=True)
 class Line:
-    """One conclusion about the lines first..last of a file of one side (0 old, 1 new); a reason makes them residue."""
+    """One conclusion about the lines first..last of a file of one side (0 old, 1 new); a reason makes them residue.
+    within: where the statement starts that the lines are a part of, if somebody knows."""
 
     side: int
     path: str
@@ -22,6 +23,7 @@ class Line:
     reason: str = ""
     code: str = ""
     function: str = ""
+    within: int = 0
 
 
 @dataclass(frozen=True)

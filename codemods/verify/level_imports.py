@@ -69,9 +69,9 @@ class ImportLines:
         first, last = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
         self.kernel.lines.append(Line(side, path, first, last, "import"))
 
-    def _residue(self, side: int, path: str, node: ast.AST, reason: str) -> None:
+    def _residue(self, side: int, path: str, node: ast.AST, reason: str, within: int = 0) -> None:
         line = node.lineno  # type: ignore[attr-defined]
-        self.kernel.lines.append(Line(side, path, line, line, "residue", reason, "U109"))
+        self.kernel.lines.append(Line(side, path, line, line, "residue", reason, "U109", within=within))
 
     def _lines(
         self, side: int, paths: tuple[str, str], tree: ast.Module, other: set[tuple[str, str, bool]]
@@ -93,12 +93,12 @@ class ImportLines:
                 if is_future and alias.name == "annotations":
                     continue
                 if is_future or name == "*":
-                    self._residue(side, path, alias, "an import that changes the meaning of others")
+                    self._residue(side, path, alias, "an import that changes the meaning of others", node.lineno)
                     continue
                 read = _loaded(tree) if read is None else read
                 is_used = name in read
                 if side == NEW and not is_used and not self._stays(paths, name):
-                    self._residue(side, path, alias, "nothing uses this import")
+                    self._residue(side, path, alias, "nothing uses this import", node.lineno)
                 found.append((node, alias, is_used))
         return found
 
@@ -120,14 +120,20 @@ class ImportLines:
             files = self._loading[OLD].files(paths[OLD], node)
             outside = not files
             if outside and not is_used and not is_harmless(_module_of(node) or alias.name):
-                self._residue(OLD, paths[OLD], alias, "an import that only loads a module is gone")
+                self._residue(OLD, paths[OLD], alias, "an import that only loads a module is gone", node.lineno)
             effect = self._effect(OLD, files, paths)
             if effect is not None:
-                self._residue(OLD, paths[OLD], alias, f"{effect} does something when it is loaded, and is not any more")
+                self._residue(
+                    OLD,
+                    paths[OLD],
+                    alias,
+                    f"{effect} does something when it is loaded, and is not any more",
+                    node.lineno,
+                )
             whole = alias.name
             is_dotted = isinstance(node, ast.Import) and "." in whole and not alias.asname and whole in _chains(new)
             if is_dotted and (outside or not all(self._loading[NEW].reaches(paths[NEW], each) for each in files)):
-                self._residue(OLD, paths[OLD], alias, f"{whole} is still read, and nothing here loads it")
+                self._residue(OLD, paths[OLD], alias, f"{whole} is still read, and nothing here loads it", node.lineno)
 
     def _gained(self, gained: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str]) -> None:
         typed = {id(node) for each in self.names[NEW].tree(paths[NEW]).body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
@@ -135,7 +141,9 @@ class ImportLines:
             if id(node) not in typed:
                 effect = self._effect(NEW, self._loading[NEW].files(paths[NEW], node), paths)
                 if effect is not None:
-                    self._residue(NEW, paths[NEW], alias, f"{effect} does something when it is loaded, and was not")
+                    self._residue(
+                        NEW, paths[NEW], alias, f"{effect} does something when it is loaded, and was not", node.lineno
+                    )
 
     def _cycles(self, gained: list[tuple[Import, ast.alias, bool]], path: str, tree: ast.Module) -> None:
         """Imports that lead back to the file before it has bound what is asked of it there."""
