@@ -106,10 +106,9 @@ def test_a_constant_without_a_member_is_put_in_place_everywhere() -> None:
     assert all(each["EFFECTS"] is before for each in holders)
 
 
-def test_names_are_unique_and_those_that_are_accepted_exist() -> None:
-    names = [mutant.name for mutant in mutants()]
-    assert len(set(names)) == len(names)
-    assert set(accepted()) - set(names) == set()
+def test_names_are_unique() -> None:
+    names = [mutant.name for mutant in mutants(("flow", "targets"))]
+    assert len(names) > 100 and len(set(names)) == len(names)
 
 
 def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:
