@@ -28,6 +28,10 @@ from codemods.verify.surroundings import Surroundings
 Hunks = Mapping[str, Sequence[Hunk]]
 
 
+# What a difference may bring about in lines that did not change.
+_ENTAILED = ("differs", "no counterpart")
+
+
 def explain(change: TreeChange) -> Explained:
     """Marks for the lines that were understood, residue for those that were compared and differ, problems beyond."""
     old, new = Names(change.old), Names(change.new)
@@ -124,7 +128,12 @@ def _sorted_out(lines: list[Line], changed: dict[tuple[int, str], set[int]]) -> 
         kept.append(line)
         if line.reason:
             doubtful |= {(line.path, line.function), (line.path, "")}
-    return kept, [each for each in strays if (each.path, each.function if each.code else "") not in doubtful]
+    return kept, [
+        each
+        for each in strays
+        if not (each.reason in _ENTAILED and (each.path, "") in doubtful)
+        and not (each.code and each.function and (each.path, each.function) in doubtful)
+    ]
 
 
 def _touches(line: Line, numbers: set[int]) -> bool:

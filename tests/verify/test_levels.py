@@ -303,13 +303,13 @@ def test_a_module_that_nobody_can_parse_is_as_far_away_as_none(how: str) -> None
     assert "differs" in said({"p/m.py": old}, {"p/m.py": new.replace(how, "from p.b import f")}, **both)
 
 
-def test_what_one_difference_entails_is_told_once() -> None:
+def test_what_one_difference_entails_is_no_news() -> None:
     body = "    if a:\n        g(a)\n        g(a + 1)\n    for x in a:\n        g(x)\n"
     old = f"def g(x):\n    print(x)\n\n\ndef f(a):\n{body}"
     new = f"def g(x):\n    print(x)\n\n\ndef f(b):\n    a = b or h()\n{body}"
     told = said({"p/m.py": old}, {"p/m.py": new}).split("\n")
-    assert len([each for each in told if "the same text as before" in each and "(line of the old file)" in each]) == 1
-    assert any("more line" in each and each.endswith("of f") for each in told)
+    assert told != [""]
+    assert not [each for each in told if "the same text as before" in each]
 
 
 def test_what_is_gone_from_between_is_told_where_it_stood() -> None:
