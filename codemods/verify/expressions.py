@@ -18,6 +18,10 @@ from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value
 Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
 _ACTIVE = (ast.Attribute, ast.BinOp, ast.Compare, ast.JoinedStr, ast.UnaryOp)
+# Calls that look a definition up by a text.
+_LOOKUPS = frozenset(
+    {"patch", "setattr", "delattr", "import_module", "find_spec", "resolve_name", "import_string", "locate"}
+)
 _CAPTURES = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
@@ -50,7 +54,8 @@ class Expressions(Injections):
         called = self._called(o, fo, n, fn)
         if called is not None:
             return called
-        if isinstance(o, ast.Constant) and isinstance(n, ast.Constant) and self._one_path(o.value, fo, n.value, fn):
+        is_path = self._by_path and isinstance(o, ast.Constant) and isinstance(n, ast.Constant)
+        if is_path and self._one_path(o.value, fo, n.value, fn):  # type: ignore[attr-defined]
             return True
         if type(o) is not type(n) or (vo is not None and vn is not None and not isinstance(o, ast.Tuple)):
             return self._differ(o, fo, n, fn)
@@ -65,6 +70,14 @@ class Expressions(Injections):
         return self._shape(o, fo, n, fn)
 
     def _shape(self, o: ast.AST, fo: Frame, n: ast.AST, fn: Frame) -> bool:
+        if not isinstance(o, ast.Call):
+            return self._fields(o, fo, n, fn)
+        before, self._by_path = self._by_path, ast.unparse(o.func).rpartition(".")[2] in _LOOKUPS
+        good = self._fields(o, fo, n, fn)
+        self._by_path = before
+        return good
+
+    def _fields(self, o: ast.AST, fo: Frame, n: ast.AST, fn: Frame) -> bool:
         good = True
         for name in o._fields:
             a, b = getattr(o, name, None), getattr(n, name, None)

@@ -7,7 +7,6 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from codemods.verify.level_loading import is_for_types
 from codemods.verify.names import bindings, local_names, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -108,11 +107,11 @@ def has_lazy_annotations(tree: ast.Module) -> bool:
 def missing_at_run_time(tree: ast.Module, raw: bytes) -> dict[str, int]:
     """Names that running code reads and that are imported for type checkers only, or that an evaluated annotation
     names and nothing binds -> the line of the first reader."""
-    typed = {name for node in tree.body if is_for_types(node) for name, _ in bindings(node.body)}  # type: ignore[attr-defined]
+    typed = {name for node in tree.body if _is_for_checkers(node) for name, _ in bindings(node.body)}  # type: ignore[attr-defined]
     is_lazy = has_lazy_annotations(tree)
     if is_lazy and not typed:
         return {}
-    bound = {name for name, _ in bindings([node for node in tree.body if not is_for_types(node)])}
+    bound = {name for name, _ in bindings([node for node in tree.body if not _is_for_checkers(node)])}
     bound |= {name for part in re.findall(rb"\bglobal ([\w, ]+)", raw) for name in re.findall(r"\w+", part.decode())}
     found = readers(tree, raw, typed - bound)
     if not is_lazy and "*" not in bound:
@@ -147,8 +146,17 @@ def _units(body: list[ast.stmt], local: frozenset[str]) -> Iterator[tuple[ast.AS
             yield from ((each, local) for each in [*node.bases, *node.keywords, *node.decorator_list])
             for each, names in _units(node.body, own):
                 yield each, local if isinstance(each, _FUNCTIONS) else names
-        elif not is_for_types(node):
+        elif not _is_for_checkers(node):
             yield node, local
+
+
+def _is_for_checkers(node: ast.stmt) -> bool:
+    """`if TYPE_CHECKING:` with whatever in it."""
+    return (
+        isinstance(node, ast.If)
+        and not node.orelse
+        and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    )
 
 
 def _annotations(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, int]]:

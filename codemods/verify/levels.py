@@ -159,7 +159,6 @@ class Levels:
         return has_lazy_annotations(self.names[side].tree(path))
 
     def _head(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame, kind: str) -> None:
-        mark = len(self.kernel.lines)
         frames = level_frame(OLD, fo.path), level_frame(NEW, fn.path)
         for side, each, frame in ((OLD, was, fo), (NEW, node, fn)):
             first = min([each.lineno, *(part.lineno for part in each.decorator_list)])
@@ -169,7 +168,6 @@ class Levels:
         self.kernel.level((), ())
         for name in ("decorator_list", "bases", "keywords"):
             self.kernel._list(was, getattr(was, name), frames[0], node, getattr(node, name), frames[1])
-        self._blame(mark, fn.path, node.lineno)
 
     def _function(self, before: Definition, was: Function, after: Definition, node: Function) -> None:
         is_same = before == after and self._is_same(was, before[0], node, after[0])
@@ -178,11 +176,7 @@ class Levels:
         if self.kernel.canon[NEW].is_opened(after):
             self._later.append((before, was, after, node))
             return
-        mark = len(self.kernel.lines)
-        kind = "move" if before != after else "format"
-        self.kernel.function(before, after, {}, kind)
-        if is_same:
-            self._blame(mark, after[0], node.lineno)
+        self.kernel.function(before, after, {}, "move" if before != after else "format")
 
     def _defaults(self, was: Function, fo: Frame, node: Function, fn: Frame) -> None:
         """A function that stays where it is keeps the defaults of the parameters it keeps."""
@@ -193,16 +187,6 @@ class Levels:
             if not is_same:
                 line = node.lineno
                 self.kernel.lines.append(Line(NEW, fn.path, line, line, "residue", f"`{name}` has another default"))
-
-    def _blame(self, mark: int, path: str, line: int) -> None:
-        """Where the text is the same and the meaning is not, there is no changed line to take the blame."""
-        del path, line
-        for each in self.kernel.lines[mark:]:
-            if each.reason and each.side == NEW:
-                self.problems.append(
-                    Problem(each.path, each.first, each.code or "U107", "a name on this line means something else now")
-                )
-                break
 
     # ---- order
 

@@ -102,6 +102,7 @@ class Values:
         self._fresh = count(1)
         self._path: list[int] = []
         self._effects = 0
+        self._by_path = False  # inside a call that looks definitions up by text
         self._waited = 0  # times other code may have run: at an await, or before a function inside a function does
         self._reached = 0  # effects that may have written to an object that was handed to them
         self._handed: list[str] = []  # who they were: the path and the text of what was called
