@@ -131,6 +131,9 @@ _TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.t impo
         (f"{_TYPED}def f(x: T): pass\n", {"T"}),
         (f"from __future__ import annotations\n{_TYPED}def f(x: T): pass\n", set()),
         (f"{_TYPED}class C(T): pass\n", {"T"}),
+        (f"{_TYPED}if TYPE_CHECKING:\n    A = T | None\n", set()),
+        (f"{_TYPED}if TYPE_CHECKING:\n    A = T | None\ndef f():\n    return A\n", {"A"}),
+        (f"{_TYPED}if TYPE_CHECKING:\n    A = T | None\nelse:\n    A = T\n", {"T"}),
         (f"{_TYPED}class C:\n    def f(self):\n        return T\n", {"T"}),
         ("def f(x: Gone): pass\n", {"Gone"}),
         ("from p.t import *\ndef f(x: Gone): pass\n", set()),
@@ -320,3 +323,13 @@ def test_what_is_gone_from_between_is_told_where_it_stood() -> None:
         {"p/m.py": "from p.a import g\n" + old["p/m.py"], "p/a.py": "def g(*n): pass\n", "p/b.py": "def g(*n): pass\n"},
         {"p/m.py": "from p.b import g\n" + old["p/m.py"], "p/a.py": "def g(*n): pass\n", "p/b.py": "def g(*n): pass\n"},
     )
+
+
+def test_a_base_that_means_something_else_now_is_told_once() -> None:
+    both = {"a": "class A: pass\n", "b": "class A: pass\n"}
+    old, new = "from p.a import A\n\n\nclass C(A):\n    x = 1\n", "from p.b import A\n\n\nclass C(A):\n    x = 1\n"
+    told = said({"p/m.py": old}, {"p/m.py": new}, **both).split("\n")
+    assert [each for each in told if "line of the old file" not in each] == [
+        "differs the same text as before, and differs"
+    ]
+    assert said({"p/m.py": "class C(A): pass\n"}, {"p/m.py": "class C(B): pass\n"}) == " differs\n differs"
