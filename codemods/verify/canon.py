@@ -238,9 +238,16 @@ def _answered(items: list[Item], yes: list[Item], no: list[Item]) -> bool:
             return False
         items.pop()
         items += yes if last.value.value else no
+    elif last is not None and any(_gives(block) for block in last.blocks):
+        return False
     else:
         items += no
     return True
+
+
+def _gives(items: list[Item]) -> bool:
+    """Whether a body gives its result from inside of a `try`, a `with` or the like."""
+    return any(isinstance(each, Glue) or any(_gives(block) for block in each.blocks) for each in items)
 
 
 def turned_round(item: If) -> If:

@@ -8,16 +8,18 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from codemods.verify.forms import NOTHING, aligned, has
+from codemods.verify.forms import NOTHING, aligned, binds_inside, has
 from codemods.verify.frames import Bind, Duty, Frame, Item
-from codemods.verify.injections import Injections
+from codemods.verify.injections import Injections, in_turn
 from codemods.verify.meetings import REFLECTS
 from codemods.verify.names import Function, parameters
 from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value
 
 Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
-_ACTIVE = (ast.Attribute, ast.BinOp, ast.Compare, ast.JoinedStr, ast.UnaryOp)
+_ACTIVE = (ast.Attribute, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.JoinedStr, ast.UnaryOp)
+# What makes another object each time it is evaluated.
+_MADE_ANEW = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 # Calls that look a definition up by a text.
 _LOOKUPS = frozenset(
     {"patch", "setattr", "delattr", "import_module", "find_spec", "resolve_name", "import_string", "locate"}
@@ -157,45 +159,30 @@ class Expressions(Injections):
         is_copy = held is not None and held[-1] == "dataclasses.replace"
         return [renamed[name] if name in renamed and (is_copy or name in fields) else name for name in names]
 
-    def _patched(self, a: list[Any], call: ast.AST, b: list[Any]) -> list[Any]:
-        """`patch("module.Class.method")`: the path of a definition stands for the definition."""
-        if not (a and b and isinstance(a[0], ast.Constant) and isinstance(b[0], ast.Constant)):
-            return b
-        if ast.unparse(call.func).rpartition(".")[2] != "patch":  # type: ignore[attr-defined]
-            return b
-        old, new = (canon.names.modules for canon in self.canon)
-        for before, after in self.claims.pairs.items():
-            paths = f"{old.module_of(before[0])}.{before[1]}", f"{new.module_of(after[0])}.{after[1]}"
-            if (a[0].value, b[0].value) == paths:
-                return [a[0], *b[1:]]
-        return b
-
-    def _reordered(self, a: list[ast.keyword], b: list[ast.keyword]) -> list[ast.keyword]:
-        """The new keywords in the old order, when evaluating them in another order can't be noticed."""
-        if [keyword.arg for keyword in a] == [keyword.arg for keyword in b]:
-            return b
-        by_name = {keyword.arg: keyword for keyword in b}
-        if None in by_name or any(has(keyword.value, EFFECTS) for keyword in [*a, *b]):
-            return b
-        first = [by_name.pop(keyword.arg) for keyword in a if keyword.arg in by_name]
-        return [*first, *by_name.values()]
-
     def _conditional(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
         if isinstance(o, ast.BoolOp) and isinstance(n, ast.BoolOp):
             if type(o.op) is not type(n.op) or len(o.values) != len(n.values):
                 return self._differ(o, fo, n, fn)
             good = self.same(o.values[0], fo, n.values[0], fn)
             self._path.append(next(self._fresh))
-            good = all([good, *(self.same(x, fo, y, fn) for x, y in zip(o.values[1:], n.values[1:], strict=True))])
+            states = []
+            for x, y in zip(o.values[1:], n.values[1:], strict=True):
+                states += [self.state.copy()] if binds_inside(x, y) else []
+                good &= self.same(x, fo, y, fn)
             self._path.pop()
+            self.state = self._joined([*states, self.state]) if states else self.state
             return good
         assert isinstance(o, ast.IfExp)
         assert isinstance(n, ast.IfExp)
         good = self.same(o.test, fo, n.test, fn)
+        before, states = self.state.copy(), []
         for x, y in ((o.body, n.body), (o.orelse, n.orelse)):
             self._path.append(next(self._fresh))
             good &= self.same(x, fo, y, fn)
             self._path.pop()
+            states.append(self.state)
+            self.state = before.copy()
+        self.state = self._joined(states) if binds_inside(o, n) else states[-1]
         return good
 
     def _comprehension(self, o: ast.ListComp, fo: Frame, n: ast.ListComp, fn: Frame) -> bool:
@@ -203,6 +190,7 @@ class Expressions(Injections):
             return self._differ(o, fo, n, fn)
         good, go, gn = True, fo.inner(o, next(self._fresh)), fn.inner(n, next(self._fresh))
         self._path.append(next(self._fresh))
+        before = self.state.copy() if binds_inside(o, n) else None
         for number, (x, y) in enumerate(zip(o.generators, n.generators, strict=True)):
             good &= self.same(x.iter, go if number else fo, y.iter, gn if number else fn)
             good &= self._bind(x.target, go, y.target, gn, self._new())
@@ -213,12 +201,15 @@ class Expressions(Injections):
             if hasattr(o, name):
                 good &= self.same(getattr(o, name), go, getattr(n, name), gn)
         self._path.pop()
+        if before is not None:
+            self.state = self._joined([before, self.state])
         return good
 
     def _lazy(self, lazy: Lazy, other: ast.expr, its: Frame) -> bool:
         """One side evaluates here what the other has evaluated into a name before."""
         here = (tuple(self._path), self._effects)
-        plain = not has(lazy.node, (*EFFECTS, *_ACTIVE))
+        is_made = has(lazy.node, _MADE_ANEW) and (lazy.value is not None or tuple(self._path) != lazy.path)
+        plain = not is_made and not has(lazy.node, (*EFFECTS, *_ACTIVE))
         ok = lazy.value is None and here == (lazy.path, lazy.effects)
         pair = (other, its, lazy.node, lazy.frame) if its.side == OLD else (lazy.node, lazy.frame, other, its)
         good = self.same(*pair)
@@ -276,12 +267,20 @@ class Expressions(Injections):
             return None
         if isinstance(o.func, ast.Attribute) and fo.owner:
             self.duties.append(Duty("dispatch", OLD, fo.path, o.lineno, (fo.path, fo.owner, o.func.attr), fo.title))
-        good = True
+        good = in_turn(old[1], new[1]) or self._differ(o, fo, n, fn)
         for name, given in new[1].items():
+            home = fn.home(name)
             if name in old[1]:
                 good &= self.same(old[1][name], fo, given, fn)
-            elif self.value(given, fn) != self.value(ast.Name(name, ast.Load()), fn):
+            elif (
+                home is None
+                or not home.is_settled(name)
+                or self.value(given, fn) != self.value(ast.Name(name, ast.Load()), fn)
+            ):
                 good = self._differ(None, fo, given, fn)
+        for name, given in old[1].items():
+            if name not in new[1] and self.value(given, fo) is None:
+                good = self._differ(given, fo, n, fn)
         self._effects += 1
         self._reached += 1
         return good
@@ -289,6 +288,9 @@ class Expressions(Injections):
     def _enter_both(self, old: Sequence[Item], new: Sequence[Item]) -> None:
         """The parameters of one function on both sides: those of one name are compared where they are given."""
         others = {_parameter(bind): bind for bind in old}
+        first, second = ({_parameter(each): each.value for each in binds if each.value} for binds in (old, new))
+        if not in_turn(first, second):
+            self._differ(old[0].node, old[0].line_frame, new[0].node, new[0].line_frame)
         for bind in new:
             other = others.pop(_parameter(bind), None)
             if other is None or other.value is None or bind.value is None:

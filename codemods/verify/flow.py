@@ -9,6 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from codemods.verify.canon import turned_round
+from codemods.verify.forms import binds_inside
 from codemods.verify.frames import If, Item, Literal
 from codemods.verify.names import bindings
 from codemods.verify.targets import Targets
@@ -49,7 +50,10 @@ class Flow(Targets):
             n = turned if _signs(o) == _signs(turned) else n
         if len(o.test) != len(n.test):
             self._differ(o.node, o.frame, n.node, n.frame, header=True)
-        for x, y in zip(o.test, n.test, strict=False):
+        skipped: list[State] = []
+        for number, (x, y) in enumerate(zip(o.test, n.test, strict=False)):
+            if number and binds_inside(x.node, y.node, x.right, y.right):
+                skipped.append(self.state.copy())
             for bind in (*x.binds, *y.binds):
                 self._only(bind)
             if x.is_negated != y.is_negated or not self._truth(x, y):
@@ -57,7 +61,10 @@ class Flow(Targets):
             self._path.append(next(self._fresh))
         del self._path[depth:]
         kind = self._kind
-        after = [self._branch(a, b) for a, b in zip(o.blocks, n.blocks, strict=True)]
+        after = [self._branch(o.blocks[0], n.blocks[0])]
+        if skipped:
+            self.state = self._joined([*skipped, self.state])
+        after.append(self._branch(o.blocks[1], n.blocks[1]))
         self.state, self._kind = self._joined(after), kind
 
     def _truth(self, x: Literal, y: Literal) -> bool:
@@ -150,6 +157,10 @@ class Flow(Targets):
             elif x.name != y.name:
                 self._differ(x, o.frame, y, n.frame)
             states.append(self._branch(old, new))
+            for side, frame, name in ((OLD, o.frame, x.name), (NEW, n.frame, y.name)):
+                home = frame.home(name) if name else None
+                if home is not None:  # the name goes away at the end of the handler
+                    states[-1].held[side]["l", home.number, name] = ("unset", name)
         joined = self._joined(states)
         self.state = caught if joined.is_dead else joined
         self.run(o.blocks[2], n.blocks[2])
@@ -174,7 +185,9 @@ class Flow(Targets):
             elif x.guard is not None and y.guard is not None:
                 self.same(x.guard, o.frame, y.guard, n.frame)
             after.append(self._branch(old, new))
-            self.state = before
+            if x.guard is not None:  # what the pattern has captured stays where the guard says no
+                before = self._joined([before, self.state])
+            self.state = after[0] = before
         self.state = self._joined(after)
 
     def _with(self, o: Item, n: Item) -> None:

@@ -206,6 +206,11 @@ def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
     return any(isinstance(inner, kinds) for inner in ast.walk(node))
 
 
+def binds_inside(*nodes: ast.AST | None) -> bool:
+    """Whether one of these expressions binds a name, which a condition may skip."""
+    return any(node is not None and has(node, (ast.NamedExpr,)) for node in nodes)
+
+
 def aligned(a: list[Any], b: list[Any]) -> Iterator[tuple[Any, Any]]:
     """Lists of unequal length, part by part; NOTHING stands where one side has no counterpart."""
     keys = [

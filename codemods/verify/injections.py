@@ -6,11 +6,20 @@ object of the class is made: what is given now has to be what the object given b
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
+from codemods.verify.forms import has
 from codemods.verify.frames import Frame, Item
 from codemods.verify.meetings import Meetings
 from codemods.verify.names import Definition, parameters
-from codemods.verify.values import NEW, OLD, Value
+from codemods.verify.values import EFFECTS, NEW, OLD, Value
+
+
+def in_turn(old: Mapping[str, ast.expr], new: Mapping[str, ast.expr]) -> bool:
+    """Whether what two calls give to parameters of one name is evaluated in one order."""
+    turns = [[name for name, node in given.items() if has(node, EFFECTS)] for given in (old, new)]
+    shared = set(turns[0]) & set(turns[1])
+    return [name for name in turns[0] if name in shared] == [name for name in turns[1] if name in shared]
 
 
 class Injections(Meetings):
@@ -37,7 +46,8 @@ class Injections(Meetings):
         if there is None or place is None or not known or old is None or new is None:
             return None
         firsts = {first for first, _ in known}
-        good = True
+        wanted = {each.removesuffix("()").lstrip("_") for each in known.values()}
+        good = (in_turn(old, new) and wanted <= {name.lstrip("_") for name in new}) or self._differ(o, fo, n, fn)
         for name, given in new.items():
             if name in old:
                 good &= self.same(old[name], fo, given, fn)
@@ -46,6 +56,8 @@ class Injections(Meetings):
             holder = self.value(old[source[0]], fo) if source is not None and source[0] in old else None
             if source is None or holder is None or not self._is_given(holder, source[1], given, fn, known[source]):
                 good = self._differ(o, fo, given, fn)
+            elif not isinstance(given, (ast.Attribute, ast.Lambda)):
+                self._duty("constant", fo, ast.copy_location(ast.Attribute(old[source[0]], source[1], ast.Load()), o))
         for name, given in old.items():
             if name not in new and name not in firsts:
                 good = self._differ(given, fo, n, fn)
@@ -62,17 +74,28 @@ class Injections(Meetings):
         if isinstance(given, ast.Lambda):
             names = [each.arg for each in parameters(given)]
             if name.endswith("()"):
-                return not names and self.value(given.body, fn) == wanted
+                return not names and self.value(given.body, fn) == wanted and self._is_kept(given.body, fn)
             call = given.body
             is_passed_on = isinstance(call, ast.Call) and not call.keywords
             if not is_passed_on or [ast.unparse(each) for each in call.args] != names:  # type: ignore[attr-defined]
                 return False
-            return self.value(call.func, fn) == wanted  # type: ignore[attr-defined]
+            return self.value(call.func, fn) == wanted and self._is_kept(call.func, fn)  # type: ignore[attr-defined]
         if name.endswith("()") or self.value(given, fn) != wanted:
             return False
         if isinstance(given, ast.Attribute):
             self._duty("constant", fn, given)
         return True
+
+    def _is_kept(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether what a lambda reads a member from is the same object whenever the lambda is called."""
+        holder = node.value if isinstance(node, ast.Attribute) else node
+        if isinstance(holder, ast.Attribute):
+            self._duty("constant", frame, holder)
+        return all(
+            (home := frame.home(each.id)) is None or home.is_settled(each.id)
+            for each in ast.walk(holder)
+            if isinstance(each, ast.Name)
+        )
 
     def _is_injected(self, target: ast.Attribute, frame: Frame) -> bool:
         """Whether __init__ keeps the object, or what is given in its place."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
+from codemods.verify.forms import has
 from codemods.verify.frames import Frame
-from codemods.verify.values import NEW, Value, Values
+from codemods.verify.values import EFFECTS, NEW, Value, Values
 
 # What these come to depends on the frame, the class or the module they stand in.
 REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
@@ -87,6 +89,29 @@ class Meetings(Values):
         if isinstance(node, ast.Name):
             return self.value(node, frame) == ("ref", "builtin", node.id)
         return isinstance(node, ast.Constant)
+
+    def _patched(self, a: list[Any], call: ast.AST, b: list[Any]) -> list[Any]:
+        """`patch("module.Class.method")`: the path of a definition stands for the definition."""
+        if not (a and b and isinstance(a[0], ast.Constant) and isinstance(b[0], ast.Constant)):
+            return b
+        if ast.unparse(call.func).rpartition(".")[2] != "patch":  # type: ignore[attr-defined]
+            return b
+        old, new = (canon.names.modules for canon in self.canon)
+        for before, after in self.claims.pairs.items():
+            paths = f"{old.module_of(before[0])}.{before[1]}", f"{new.module_of(after[0])}.{after[1]}"
+            if (a[0].value, b[0].value) == paths:
+                return [a[0], *b[1:]]
+        return b
+
+    def _reordered(self, a: list[ast.keyword], b: list[ast.keyword]) -> list[ast.keyword]:
+        """The new keywords in the old order, when evaluating them in another order can't be noticed."""
+        if [keyword.arg for keyword in a] == [keyword.arg for keyword in b]:
+            return b
+        by_name = {keyword.arg: keyword for keyword in b}
+        if None in by_name or any(has(keyword.value, EFFECTS) for keyword in [*a, *b]):
+            return b
+        first = [by_name.pop(keyword.arg) for keyword in a if keyword.arg in by_name]
+        return [*first, *by_name.values()]
 
     def _one_path(self, old: object, fo: Frame, new: object, fn: Frame) -> bool:
         """Two texts that are the dotted path of one definition, before and after it moved."""

@@ -185,7 +185,7 @@ class Values:
     def _hold(self, side: int, place: Place, value: Value) -> None:
         self.state.held[side][place] = value
         for trail in self._trails:
-            trail.append((side, place, value))
+            trail.append((side, place, ("at", self._effects, value)))
 
     def _both(self, fo: Frame, old: str, fn: Frame, new: str, value: Value) -> None:
         self._hold(OLD, ("l", fo.number, old), value)

@@ -1,0 +1,3 @@
+from srv.m import f
+def x(): raise ValueError
+o=[]; f(x,o); print(o)

@@ -1,0 +1,5 @@
+def f(x, out):
+    with x:
+        out.append(0)
+    out.append(1)
+    out.append(2)

@@ -1,0 +1,3 @@
+from srv.m import f
+import contextlib
+o=[]; f(contextlib.nullcontext(),o); print(o)

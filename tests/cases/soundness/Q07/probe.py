@@ -1,0 +1,2 @@
+import srv.m as m
+m.go(); print(m.OUT)

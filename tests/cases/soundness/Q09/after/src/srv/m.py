@@ -1,0 +1,3 @@
+def f(a, g, h):
+    g([a])
+    return h([a])

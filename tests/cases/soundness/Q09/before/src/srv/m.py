@@ -1,0 +1,4 @@
+def f(a, g, h):
+    t = [a]
+    g(t)
+    return h(t)

@@ -1,0 +1,3 @@
+def f(a, g):
+    for i in range(3):
+        g([a])

@@ -1,0 +1,4 @@
+def f(a, g):
+    t = [a]
+    for i in range(3):
+        g(t)

@@ -1,0 +1,3 @@
+def f(a, b, g):
+    g(a)
+    return a or b

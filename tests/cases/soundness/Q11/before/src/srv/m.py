@@ -1,0 +1,4 @@
+def f(a, b, g):
+    t = a or b
+    g(a)
+    return t

@@ -1,0 +1,4 @@
+def f(a, g):
+    x = 0
+    y = [(x := g()) for i in a]
+    return x, y

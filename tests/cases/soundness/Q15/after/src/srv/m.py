@@ -1,0 +1,7 @@
+def f(g):
+    e = 1
+    try:
+        g()
+    except ValueError as e:
+        pass
+    return e

@@ -1,0 +1,9 @@
+class Helper:
+    def __init__(self, size=0):
+        self.size = size
+    def go(self):
+        return self.size
+class Runner:
+    def __init__(self):
+        self.size = 4
+        self.h = Helper()
