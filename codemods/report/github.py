@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.report.spool import Spool
-from codemods.report.verify_model import CheckedCommit, by_function, share
+from codemods.report.verify_model import CheckedCommit, by_function, counted, share, short_name
 
 MAX_OF_A_LEVEL = 10
 
@@ -42,16 +42,19 @@ def _error(commit: CheckedCommit) -> str:
 
 def _warning(commit: CheckedCommit) -> str:
     groups = by_function(commit.residue)
-    words = [f"{group.lines} lines {group.path}:{group.line} {group.function} {group.why[0]}" for group in groups[:10]]
+    words = [
+        f"{counted(group.lines, 'line')} {group.path}:{group.line} {group.function} {group.why[0]}"
+        for group in groups[:10]
+    ]
     if len(groups) > len(words):
         words.append(f"and {len(groups) - len(words)} more places")
     first = groups[0]
-    title = f"{commit.lines - commit.certified} lines of {_name(commit)} are not certified"
+    title = f"{counted(commit.lines - commit.certified, 'line')} of {_name(commit)} not certified"
     return _annotation("warning", first.path, first.line if first.side == "new" else 0, title, words)
 
 
 def _name(commit: CheckedCommit) -> str:
-    return f"{commit.commit[:12]} {commit.subject}"[:80].rstrip()
+    return f"{short_name(commit.commit)} {commit.subject}"[:80].rstrip()
 
 
 def _annotation(level: str, path: str, line: int, title: str, words: list[str]) -> str:

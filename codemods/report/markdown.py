@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.report.spool import Spool
-from codemods.report.verify_model import CheckedCommit, by_function, next_move, share
+from codemods.report.verify_model import CheckedCommit, by_function, counted, next_move, share, short_name
 
 MAX_CHARACTERS = 60_000
 _MAX_ROWS, _MAX_GROUPS, _MAX_FINDINGS, _MAX_WORDS = 200, 20, 20, 160
@@ -39,7 +39,7 @@ def _parts(spool: Spool) -> Iterator[str]:
             yield f"| … | {len(spool) - _MAX_ROWS} more | | | | |\n"
             break
         yield (
-            f"| {_code(commit.commit[:12])} | {commit.verdict.value} | {commit.lines:,} "
+            f"| {_code(short_name(commit.commit))} | {commit.verdict.value} | {commit.lines:,} "
             f"| {share(commit.certified, commit.lines)} | {len(commit.findings)} | {_plain(commit.subject)} |\n"
         )
     for commit in spool:
@@ -48,11 +48,13 @@ def _parts(spool: Spool) -> Iterator[str]:
 
 
 def _details(commit: CheckedCommit) -> Iterator[str]:
-    yield f"\n### {_code(commit.commit[:12])} {_plain(commit.subject)}\n\n"
+    yield f"\n### {_code(short_name(commit.commit))} {_plain(commit.subject)}\n\n"
     if len(commit.parents) > 1:
         yield f"A merge, checked against each of its {len(commit.parents)} parents.\n\n"
     if commit.operations:
-        done = ", ".join(f"{_plain(row.kind)} ({row.count}×, {row.lines} lines)" for row in commit.operations)
+        done = ", ".join(
+            f"{_plain(row.kind)} ({row.count}×, {counted(row.lines, 'line')})" for row in commit.operations
+        )
         yield f"Certified: {done}.\n\n"
     for finding in commit.findings[:_MAX_FINDINGS]:
         place = f"{finding.path}:{finding.line}" if finding.line else finding.path

@@ -202,3 +202,14 @@ def next_move(totals: VerifyTotals) -> str:
     if totals.findings:
         return "look at the findings first: each is a reader or an effect that the change left behind"
     return "read the residue, or prove it: it is all that is not certified"
+
+
+def short_name(commit: str, digits: int = 12) -> str:
+    """A hash shortened; anything else, as the names of two directories, whole."""
+    is_hash = len(commit) in (40, 64) and all(each in "0123456789abcdef" for each in commit)
+    return commit[:digits] if is_hash else commit
+
+
+def counted(number: int, word: str) -> str:
+    """`1 line`, `2,000 lines`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

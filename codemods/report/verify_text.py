@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from codemods.report.lines import Line, Span, Style, columns, line
-from codemods.report.verify_model import CheckedCommit, FindingRow, Group, VerifyTotals, by_function, next_move, share
+from codemods.report.verify_model import (
+    CheckedCommit,
+    FindingRow,
+    Group,
+    VerifyTotals,
+    by_function,
+    counted,
+    next_move,
+    share,
+    short_name,
+)
 from codemods.schema.verdict import Verdict
 
 SCREEN = 40
@@ -16,10 +26,9 @@ _STYLES = {Verdict.MECHANICAL: Style.GOOD, Verdict.MIXED: Style.WARN, Verdict.OT
 
 def commit_lines(commit: CheckedCommit) -> Iterator[Line]:
     """Verdict, operations, residue by function, findings."""
-    is_hash = len(commit.commit) in (40, 64) and commit.commit.isalnum()
-    name = commit.commit[:10] if is_hash else commit.commit
+    name = short_name(commit.commit, 10)
     left = commit.lines - commit.certified
-    amount = f"{_count(commit.lines, 'line')}: {share(commit.certified, commit.lines)} certified"
+    amount = f"{counted(commit.lines, 'line')}: {share(commit.certified, commit.lines)} certified"
     yield line(
         Span(name, Style.CODE), "  ", Span(commit.verdict.value, _STYLES[commit.verdict]), "  ",
         amount if commit.lines else "no changed lines", f", {left} left" if left else "",
@@ -43,22 +52,22 @@ def _operations(commit: CheckedCommit) -> Iterator[Line]:
     rows = commit.operations
     if rows:
         yield line("  ", Span("operations", Style.TITLE))
-    shown = [(Span(row.kind), Span(f"{row.count}×", Style.QUIET), Span(_count(row.lines, "line"))) for row in rows]
+    shown = [(Span(row.kind), Span(f"{row.count}×", Style.QUIET), Span(counted(row.lines, "line"))) for row in rows]
     yield from columns(shown[:_MAX_OPERATIONS], indent=4)
     yield from _more(len(rows) - _MAX_OPERATIONS, sum(row.lines for row in rows[_MAX_OPERATIONS:]), "kind")
 
 
 def _more(number: int, lines: int, noun: str) -> Iterator[Line]:
     if number > 0:
-        of_lines = f", {_count(lines, 'line')}" if lines else ""
-        yield line("    ", Span(f"and {_count(number, f'more {noun}')}{of_lines}; --format json has all", Style.QUIET))
+        of_lines = f", {counted(lines, 'line')}" if lines else ""
+        yield line("    ", Span(f"and {counted(number, f'more {noun}')}{of_lines}; --format json has all", Style.QUIET))
 
 
 def _group(group: Group) -> Sequence[Span]:
     side = "" if group.side == "new" else " (old)"
     why = _cut(group.why[0], _WIDEST) + (f" and {len(group.why) - 1} more" if len(group.why) > 1 else "")
     place = Span(f"{group.path}:{group.line}{side}", Style.PLACE)
-    return (Span(_count(group.lines, "line")), place, Span(group.function or "-"), Span(why, Style.QUIET))
+    return (Span(counted(group.lines, "line")), place, Span(group.function or "-"), Span(why, Style.QUIET))
 
 
 def _finding(finding: FindingRow) -> Sequence[Span]:
@@ -75,13 +84,9 @@ def totals_lines(totals: VerifyTotals) -> Iterator[Line]:
     style = Style.GOOD if totals.passed == totals.commits else Style.WARN
     parts = [f"{totals.mechanical} mechanical", f"{totals.mixed} mixed", f"{totals.other} other"]
     yield line(
-        Span(_count(totals.commits, "commit"), style), f": {', '.join(parts)}; ",
-        f"{_count(totals.lines, 'line')}, {share(totals.certified, totals.lines)} certified; "
-        if totals.lines else "no changed lines; ", _count(totals.findings, "finding"),
+        Span(counted(totals.commits, "commit"), style), f": {', '.join(parts)}; ",
+        f"{counted(totals.lines, 'line')}, {share(totals.certified, totals.lines)} certified; "
+        if totals.lines else "no changed lines; ", counted(totals.findings, "finding"),
     )  # fmt: skip
     if move := next_move(totals):
         yield line(Span("next: ", Style.QUIET), move)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
