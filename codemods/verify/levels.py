@@ -129,8 +129,8 @@ class Levels:
         was = self.names[OLD].definitions(before[0]).get(before[1])
         if isinstance(was, ast.ClassDef) and isinstance(node, ast.ClassDef):
             self._class(before, was, after, node)
-        elif not isinstance(was, ast.ClassDef) and not isinstance(node, ast.ClassDef) and was is not None:
-            self._function(before, was, after, node)  # type: ignore[arg-type]
+        elif isinstance(was, (ast.FunctionDef, ast.AsyncFunctionDef)) and not isinstance(node, ast.ClassDef):
+            self._function(before, was, after, node)
 
     def _partner(self, after: Definition) -> Definition | None:
         before = self._back.get(after, after)

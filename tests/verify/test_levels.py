@@ -333,3 +333,12 @@ def test_a_base_that_means_something_else_now_is_told_once() -> None:
         "differs the same text as before, and differs"
     ]
     assert said({"p/m.py": "class C(A): pass\n"}, {"p/m.py": "class C(B): pass\n"}) == " differs\n differs"
+
+
+@pytest.mark.parametrize("old", ["f = lambda n: n\n", "f = g(1)\n", "class f: pass\n", "import f\n"])
+def test_a_name_that_is_a_function_now_was_none(old: str) -> None:
+    told = said(
+        {"p/m.py": f"{old}\n\ndef h():\n    return f(2)\n"},
+        {"p/m.py": "def f(n):\n    return n\n\n\ndef h():\n    return f(3)\n"},
+    )
+    assert "nothing explains it" in told or "differs" in told
