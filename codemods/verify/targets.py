@@ -35,7 +35,9 @@ class Targets(Expressions):
         if not isinstance(o, (ast.Name, ast.Attribute)) or not isinstance(n, ast.Name):
             return self._differ(o, fo, n, fn)
         if isinstance(o, ast.Name):
-            if self._global(o.id, fo) != self._global(n.id, fn):
+            in_class = all(frame.function is None and frame.title and frame.home(o.id) is None for frame in (fo, fn))
+            same = o.id == n.id if in_class else self._global(o.id, fo) == self._global(n.id, fn)
+            if not same:
                 return self._differ(o, fo, n, fn)
             self._kind = self._kind or ("rename" if o.id != n.id and not fn.is_inlined and not fo.is_inlined else "")
         self._store(o, fo, value)

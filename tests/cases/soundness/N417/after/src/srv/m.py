@@ -1,0 +1,13 @@
+def number() -> int:
+    from srv import words
+
+    return words.X
+
+
+class Config:
+    name = words.__name__
+    words: object = [1, 2]
+
+
+def shown() -> tuple[object, str]:
+    return Config.words, Config.name

@@ -1,0 +1,3 @@
+from srv.m import number, shown
+
+print(number(), shown())
