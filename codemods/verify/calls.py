@@ -169,7 +169,8 @@ class Calls(Side):
             return (there[1], there[2]), None
         names = [each.arg for each in [*args.posonlyargs, *args.args]][1:]
         given = dict(zip(names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords if each.arg}
-        return (there[1], there[2]), given
+        is_told = len(given) == len(call.args) + len(call.keywords)
+        return (there[1], there[2]), given if is_told else None
 
     def record(self, call: ast.Call, frame: Frame) -> list[tuple[str, ast.expr]] | None:
         """The fields that a call of a plain record class of this side fills; None when it leaves some out."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
 from codemods.verify.class_text import ClassText
+from codemods.verify.duties_made import still_made
 from codemods.verify.duties_names import Answer, Renames
 from codemods.verify.frames import Claims, Duty, Line
 from codemods.verify.members import Members
@@ -30,6 +31,7 @@ class Duties:
     def __init__(self, change: TreeChange, claims: Claims, old: Names, new: Names) -> None:
         self.change, self.claims, self.names = change, claims, (old, new)
         self._begun: frozenset[Duty] | None = None
+        self._calls: set[tuple[str, int]] = set()
         self._doubles: dict[tuple[str, str], tuple[int, ClassText, list[str]]] = {}
 
     def begin(self, duties: Iterable[Duty]) -> None:
@@ -40,6 +42,7 @@ class Duties:
     def discharged(self, lines: list[Line], duties: list[Duty]) -> tuple[list[Line], list[Problem]]:
         """The lines with what could not be shown as residue, and what was found out on the way."""
         duties = list(dict.fromkeys(duties))
+        self._calls = {(duty.path, duty.line) for duty in duties if duty.kind == "made"}
         if self._begun is None or not self._begun.issuperset(duties):
             self.begin(duties)
         problems: dict[tuple[str, ...], Problem] = {}
@@ -85,6 +88,8 @@ class Duties:
         """The classes a duty is about, as far as it says."""
         if duty.kind in ("dispatch", "receiver"):
             yield duty.what[1]
+        elif duty.kind in ("made", "injected"):
+            return
         elif duty.kind in ("stable", "computed", "eager", "constant", "alias") and duty.what[2]:
             yield duty.what[2]
 
@@ -267,6 +272,18 @@ class Duties:
             if others:
                 return (f"`{name}` is a method of {others[0][1]} too", "U115")
         return None
+
+    def _made(self, duty: Duty) -> Answer:
+        """A call that was compared; `_injected` asks for it."""
+        del duty
+        return None
+
+    def _injected(self, duty: Duty) -> Answer:
+        """A class is given other things: was every call that makes an object of it compared?"""
+        path, owner = duty.what
+        paths = {hit.path for hit in self.lines.says(owner.rpartition(".")[2]) if hit.side == NEW}
+        place = still_made((path, owner), paths, self.names[NEW], self._calls)
+        return (f"{place} may give `{owner}` what it was given before", "U121") if place else None
 
     def _alias(self, duty: Duty) -> Answer:
         return self.renames.alias(duty)

@@ -49,6 +49,7 @@ class Renames:
         asked.said |= {each.name for each in [*self.lost, *self.static]}
         asked.defined |= {each.name for each in self.lost if each.old is not None}
         asked.classes |= {each.new.name for each in self.lost if each.new is not None}
+        asked.said |= {owner.rpartition(".")[2] for _, owner, *_ in claims.injected}
         for (holder, name), old in claims.redirects.items():
             asked.written |= {holder, name, old}
 
@@ -64,6 +65,7 @@ class Renames:
             before[1].rpartition(".")[2]: before for before, after in self.claims.pairs.items() if "." in before[1]
         }
         wanted = {*self.claims.attributes.values(), *self.claims.redirects.values(), *moved}
+        wanted |= {holder for *_, holder, _ in self.claims.injected}
         for path in sorted(self.claims.changed) if wanted else ():
             if path not in self.change.old:
                 continue

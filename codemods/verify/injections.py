@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping
 
 from codemods.verify.forms import has
-from codemods.verify.frames import Frame, Item
+from codemods.verify.frames import Duty, Frame, Item
 from codemods.verify.meetings import Meetings
 from codemods.verify.names import Definition, parameters
 from codemods.verify.values import EFFECTS, NEW, OLD, Value
@@ -43,8 +43,10 @@ class Injections(Meetings):
             return None
         (place, old), (there, new) = self.canon[OLD].made(o, fo), self.canon[NEW].made(n, fn)
         known = {(first, last): name for (*home, first, last), name in self._injected(there)}
-        if there is None or place is None or not known or old is None or new is None:
+        if there is None or place != there or not known:
             return None
+        if old is None or new is None:
+            return self._differ(o, fo, n, fn)
         firsts = {first for first, _ in known}
         wanted = {each.removesuffix("()").lstrip("_") for each in known.values()}
         good = (in_turn(old, new) and wanted <= {name.lstrip("_") for name in new}) or self._differ(o, fo, n, fn)
@@ -59,8 +61,10 @@ class Injections(Meetings):
             elif not isinstance(given, (ast.Attribute, ast.Lambda)):
                 self._duty("constant", fo, ast.copy_location(ast.Attribute(old[source[0]], source[1], ast.Load()), o))
         for name, given in old.items():
-            if name not in new and name not in firsts:
+            if name not in new and (name not in firsts or self.value(given, fo) is None):
                 good = self._differ(given, fo, n, fn)
+        if good:
+            self.duties.append(Duty("made", NEW, fn.path, n.lineno, there, fn.title))
         self._effects += 1
         self._kind = "inject"
         return good
@@ -76,10 +80,10 @@ class Injections(Meetings):
             if name.endswith("()"):
                 return not names and self.value(given.body, fn) == wanted and self._is_kept(given.body, fn)
             call = given.body
-            is_passed_on = isinstance(call, ast.Call) and not call.keywords
-            if not is_passed_on or [ast.unparse(each) for each in call.args] != names:  # type: ignore[attr-defined]
+            if not isinstance(call, ast.Call) or call.keywords or [ast.unparse(each) for each in call.args] != names:
                 return False
-            return self.value(call.func, fn) == wanted and self._is_kept(call.func, fn)  # type: ignore[attr-defined]
+            is_hidden = any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(call.func))
+            return not is_hidden and self.value(call.func, fn) == wanted and self._is_kept(call.func, fn)
         if name.endswith("()") or self.value(given, fn) != wanted:
             return False
         if isinstance(given, ast.Attribute):
@@ -92,10 +96,14 @@ class Injections(Meetings):
         if isinstance(holder, ast.Attribute):
             self._duty("constant", frame, holder)
         return all(
-            (home := frame.home(each.id)) is None or home.is_settled(each.id)
+            (home := frame.home(each.id)) is not None and home.is_settled(each.id)
             for each in ast.walk(holder)
             if isinstance(each, ast.Name)
         )
+
+    def _is_maker(self, frame: Frame) -> bool:
+        """Whether this is the new __init__ of such a class."""
+        return frame.title.endswith(".__init__") and bool(self._injected((frame.path, frame.owner)))
 
     def _is_injected(self, target: ast.Attribute, frame: Frame) -> bool:
         """Whether __init__ keeps the object, or what is given in its place."""
@@ -112,5 +120,30 @@ class Injections(Meetings):
 
     def _is_injection(self, item: Item) -> bool:
         """Whether a statement does nothing but keep it."""
-        targets = item.assignment()[0] if item.is_assignment else ()
-        return len(targets) == 1 and isinstance(targets[0], ast.Attribute) and self._is_injected(targets[0], item.frame)
+        targets, value = item.assignment() if item.is_assignment else ((), None)
+        target = targets[0] if len(targets) == 1 else None
+        if not isinstance(target, ast.Attribute) or not isinstance(value, ast.Name):
+            return False
+        return self._is_injected(target, item.frame) and _is_namesake(value.id, target.attr)
+
+    def _keeps(self, target: ast.Attribute, frame: Frame, value: Value) -> bool:
+        """Whether __init__ keeps here what it was given; when it does is compared at its end."""
+        if not self._is_injected(target, frame) or value[0] != "param" or not _is_namesake(str(value[1]), target.attr):
+            return False
+        if frame.side == NEW:
+            self.duties.append(Duty("injected", NEW, frame.path, target.lineno, (frame.path, frame.owner), frame.title))
+        self._kept[frame.side].append(((*self._path, self._effects, len(self._returns)), target, frame))
+        return True
+
+    def _keepings(self) -> None:
+        """At the end of __init__: both sides have to keep what they are given at the same moments."""
+        moments = [{moment for moment, _, _ in each} for each in self._kept]
+        for side, known in enumerate(self._kept):
+            for moment, target, frame in known:
+                if moment not in moments[1 - side]:
+                    self._residue(target, frame, "kept at another moment than on the other side", "U103")
+        self._kept = ([], [])
+
+
+def _is_namesake(parameter: str, attribute: str) -> bool:
+    return parameter.lstrip("_") == attribute.lstrip("_")

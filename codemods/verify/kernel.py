@@ -52,11 +52,12 @@ class Kernel(Flow):
             sides.append([each.arg for each in [*args.posonlyargs, *args.args, *args.kwonlyargs]])
             for each in filter(None, (args.vararg, args.kwarg)):
                 self._hold(frame.side, ("l", frame.number, each.arg), ("param", each.arg))
+        is_maker = self._is_maker(fn)
         for frame, mine, other in ((fo, sides[0], sides[1]), (fn, sides[1], sides[0])):
             for number, name in enumerate(mine):
-                is_shared = name in other or number >= len(other) or other[number] in mine
+                is_shared = is_maker or name in other or number >= len(other) or other[number] in mine
                 self._hold(frame.side, ("l", frame.number, name), ("param", name if is_shared else number))
-        for name, node in given.items():
+        for name, node in () if is_maker else given.items():
             self._hold(NEW, ("l", fn.number, name), self.value(node, fo) or self._new())
 
     def _heads(self, fo: Frame, fn: Frame) -> None:
@@ -85,6 +86,7 @@ class Kernel(Flow):
     def _settle(self) -> None:
         """At the end of a unit: what was captured, postponed or evaluated and never met."""
         self._overdue()
+        self._keepings()
         for captures in self._captures.values():
             for each in captures:
                 if each.frame.side == NEW:
@@ -234,7 +236,7 @@ class Kernel(Flow):
         place = self._base(target, frame)
         if place is None:
             return self._residue(target, frame, "an attribute is written that the other side does not write")
-        if self._is_injected(target, frame):
+        if self._keeps(target, frame, value):
             self._kind = "inject"
         elif frame.side == OLD and target.attr in self.claims.redirects.values():
             self._kind = "redirect"

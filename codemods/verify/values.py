@@ -14,6 +14,7 @@ from codemods.verify.names import Definition, Names, outer_names
 Value = tuple[object, ...]
 Place = tuple[object, ...]
 OLD, NEW = 0, 1
+Kept = tuple[tuple[int, ...], ast.Attribute, Frame]  # at which moment
 _MADE = frozenset({"fresh", "phi", "loop", "lazy", "caught"})  # values with a number of their own
 EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)
 
@@ -109,6 +110,7 @@ class Values:
         self._trails: list[list[tuple[int, Place, Value]]] = []
         self._captures: dict[Place, list[Capture]] = {}
         self._lazies: dict[Value, Lazy] = {}
+        self._kept: tuple[list[Kept], list[Kept]] = ([], [])  # what __init__ has kept of what it was given
         self._kind = ""
         self._returns: list[State] = []
         self._exits: list[tuple[list[State], list[State]]] = []
@@ -147,6 +149,8 @@ class Values:
         home = frame.home(holder.value.id)
         if home is None or not home.owner or home.selfname != holder.value.id:
             return None
+        if home.title.endswith(".__init__"):
+            return None  # it may not be there yet
         there = self.claims.pairs.get((home.path, home.owner), (home.path, home.owner))
         path = self.claims.modules.get(there[0], there[0])
         name = self.claims.injected.get((path, there[1], holder.attr, node.attr))
