@@ -279,8 +279,12 @@ class Duties:
         return None
 
     def _injected(self, duty: Duty) -> Answer:
-        """A class is given other things: was every call that makes an object of it compared?"""
-        path, owner = duty.what
+        """A class is given other things, and keeps them: was every call that makes an object of it compared?"""
+        path, owner, name = duty.what
+        klass = self.members[NEW].klass((path, owner))
+        writers = self.writers[NEW]
+        if klass is None or writers.others(klass, name) or writers.methods(klass, name):
+            return (f"`{name}` may be written again", "U101")
         paths = {hit.path for hit in self.lines.says(owner.rpartition(".")[2]) if hit.side == NEW}
         place = still_made((path, owner), paths, self.names[NEW], self._calls)
         return (f"{place} may give `{owner}` what it was given before", "U121") if place else None

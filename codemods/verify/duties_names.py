@@ -50,6 +50,7 @@ class Renames:
         asked.defined |= {each.name for each in self.lost if each.old is not None}
         asked.classes |= {each.new.name for each in self.lost if each.new is not None}
         asked.said |= {owner.rpartition(".")[2] for _, owner, *_ in claims.injected}
+        asked.written |= {name.removesuffix("()") for name in claims.injected.values()}
         for (holder, name), old in claims.redirects.items():
             asked.written |= {holder, name, old}
 

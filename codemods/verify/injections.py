@@ -131,7 +131,8 @@ class Injections(Meetings):
         if not self._is_injected(target, frame) or value[0] != "param" or not _is_namesake(str(value[1]), target.attr):
             return False
         if frame.side == NEW:
-            self.duties.append(Duty("injected", NEW, frame.path, target.lineno, (frame.path, frame.owner), frame.title))
+            what = (frame.path, frame.owner, target.attr)
+            self.duties.append(Duty("injected", NEW, frame.path, target.lineno, what, frame.title))
         self._kept[frame.side].append(((*self._path, self._effects, len(self._returns)), target, frame))
         return True
 

@@ -25,6 +25,7 @@ class Late:
 
     side: int
     effects: int
+    doubts: int
     line: Line
 
 
@@ -103,6 +104,7 @@ class Values:
         self._fresh = count(1)
         self._path: list[int] = []
         self._effects = 0
+        self._doubts = 0  # what may fail without being called
         self._by_path = False  # inside a call that looks definitions up by text
         self._waited = 0  # times other code may have run: at an await, or before a function inside a function does
         self._reached = 0  # effects that may have written to an object that was handed to them
@@ -157,7 +159,7 @@ class Values:
         base = self.value(holder.value, frame)
         if name is None or base is None:
             return None
-        return self.state.held[OLD].get(("a", base, name), ("attr", base, name))
+        return ("attr", base, name)
 
     def _name(self, name: str, frame: Frame) -> Value:
         home = frame.home(name)
@@ -165,8 +167,9 @@ class Values:
             ref = self.canon[frame.side].reference(name, frame)
             return self.state.held[frame.side].get(("g", ref), ("ref", *ref))
         if home.activation is not frame.activation and not home.is_settled(name):
-            return ("cell", name) if not home.is_inlined else ("cell", home.side, home.number, name)
-        return self.state.held[frame.side].get(("l", home.number, name), ("unset", name))
+            return home.cell(name)
+        held = self.state.held[frame.side].get(("l", home.number, name))
+        return held or (("unset", name) if home.activation is frame.activation else home.cell(name))
 
     def _member(self, side: int, base: Value, name: str) -> Value | None:
         if base[0] == "record":
@@ -184,7 +187,13 @@ class Values:
 
     def _meant(self, node: ast.AST, frame: Frame) -> list[Value]:
         """What the names in a piece of code stand for, where only its text is compared."""
-        return [self._name(name, frame) for name in outer_names(node)]
+        found: list[Value] = []
+        for name in outer_names(node):
+            home = frame.home(name)
+            found.append(self._name(name, frame))
+            if home is not None and not home.is_settled(name):  # its methods read the name when they are called
+                found.append(home.cell(name))
+        return found
 
     def _hold(self, side: int, place: Place, value: Value) -> None:
         self.state.held[side][place] = value
