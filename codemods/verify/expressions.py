@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from codemods.verify.forms import NOTHING, aligned, binds_inside, has
-from codemods.verify.frames import Bind, Duty, Frame, Item
-from codemods.verify.injections import Injections, in_turn
+from codemods.verify.frames import Bind, Frame, Item
+from codemods.verify.injections import in_turn
 from codemods.verify.meetings import REFLECTS
 from codemods.verify.names import Function, parameters
+from codemods.verify.recursion import Recursion
 from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value
 
 Nested = Function | ast.Lambda
@@ -27,7 +28,7 @@ _LOOKUPS = frozenset(
 _CAPTURES = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
-class Expressions(Injections):
+class Expressions(Recursion):
     """Compares expressions and targets. What runs blocks is the kernel's."""
 
     def run(self, old: list[Item], new: list[Item]) -> None:
@@ -103,6 +104,7 @@ class Expressions(Injections):
                 good &= self._shape(a, fo, b, fn)
             elif a != b or type(a) is not type(b):
                 return self._differ(o, fo, n, fn)
+        self._doubts += isinstance(o, ast.Assert) or self._may_divide_by_zero(o, fo)
         if isinstance(o, EFFECTS):
             self._effects += 1
             if isinstance(o, ast.Call) and self._hands_on(o, fo):
@@ -119,6 +121,12 @@ class Expressions(Injections):
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             names.add(call.func.value.id)
         return any((home := frame.home(name)) is not None and home.selfname == name for name in names)
+
+    def _may_divide_by_zero(self, node: ast.AST, frame: Frame) -> bool:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+            return False
+        held = self.value(node.right, frame)
+        return held is None or held[0] != "const"
 
     def _is_attribute(self, old: str, fo: Frame, new: str, fn: Frame) -> bool:
         a, b = self.canon[OLD].mangled(old, fo), self.canon[NEW].mangled(new, fn)
@@ -255,35 +263,6 @@ class Expressions(Injections):
                     return self.same(o, fo, inner.result, inner.frame)
                 return self.same(inner.result, inner.frame, n, fn)
         return None
-
-    def _again(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool | None:
-        """Both call the function that is being compared; what only the new one takes has to be handed on unchanged."""
-        if not isinstance(o, ast.Call) or not isinstance(n, ast.Call):
-            return None
-        old, new = self.canon[OLD].again(o, fo), self.canon[NEW].again(n, fn)
-        if old is None or new is None:
-            return None
-        if old[0] != new[0] and not self.canon[NEW].is_all_of(new[0], old[0], fn):
-            return None
-        if isinstance(o.func, ast.Attribute) and fo.owner:
-            self.duties.append(Duty("dispatch", OLD, fo.path, o.lineno, (fo.path, fo.owner, o.func.attr), fo.title))
-        good = in_turn(old[1], new[1]) or self._differ(o, fo, n, fn)
-        for name, given in new[1].items():
-            home = fn.home(name)
-            if name in old[1]:
-                good &= self.same(old[1][name], fo, given, fn)
-            elif (
-                home is None
-                or not home.is_settled(name)
-                or self.value(given, fn) != self.value(ast.Name(name, ast.Load()), fn)
-            ):
-                good = self._differ(None, fo, given, fn)
-        for name, given in old[1].items():
-            if name not in new[1] and self.value(given, fo) is None:
-                good = self._differ(given, fo, n, fn)
-        self._effects += 1
-        self._reached += 1
-        return good
 
     def _enter_both(self, old: Sequence[Item], new: Sequence[Item]) -> None:
         """The parameters of one function on both sides: those of one name are compared where they are given."""

@@ -13,7 +13,7 @@ from codemods.verify.forms import binds_inside
 from codemods.verify.frames import If, Item, Literal
 from codemods.verify.names import bindings
 from codemods.verify.targets import Targets
-from codemods.verify.values import NEW, OLD, Place, Since, State, initial
+from codemods.verify.values import NEW, OLD, Place, Since, State, Value, initial
 
 _MAX_ROUNDS = 8
 
@@ -77,6 +77,7 @@ class Flow(Targets):
         """Runs the body until what is equal at its start is known to be equal at its end."""
         a, b = o.node, n.node
         if isinstance(a, (ast.For, ast.AsyncFor)):
+            self._doubts += 1
             self.same(a.iter, o.frame, b.iter, n.frame)  # type: ignore[attr-defined]
         entry, key, classes = self.state.copy(), next(self._fresh), dict[tuple[int, Place], int]()
         is_last = False
@@ -136,13 +137,10 @@ class Flow(Targets):
             self._differ(a, o.frame, b, n.frame)
             return
         key, entry = next(self._fresh), self.state.copy()
-        self._trails.append([])
+        whole: list[tuple[int, Place, Value]] = []
+        self._trails += [whole, []]
         self.state = self._branch(o.blocks[0], n.blocks[0])
-        trail = self._trails.pop()
-        caught = entry.copy()
-        for side, place in {(side, place) for side, place, _ in trail}:
-            values = tuple(value for s, p, value in trail if (s, p) == (side, place))
-            caught.held[side][place] = ("caught", key, entry.held[side].get(place, initial(place)), *values)
+        caught = _caught(entry, self._trails.pop(), key)
         caught.late.update(self.state.late)
         self._effects += 1
         states = [self._branch(o.blocks[1], n.blocks[1])]
@@ -162,6 +160,10 @@ class Flow(Targets):
                 if home is not None:  # the name goes away at the end of the handler
                     states[-1].held[side]["l", home.number, name] = ("unset", name)
         joined = self._joined(states)
+        self._trails.pop()
+        if o.blocks[2] or n.blocks[2]:  # also where something was raised on the way
+            self.state = _caught(entry, whole, key)
+            self._branch(o.blocks[2], n.blocks[2])
         self.state = caught if joined.is_dead else joined
         self.run(o.blocks[2], n.blocks[2])
         self.state.is_dead |= joined.is_dead
@@ -200,10 +202,15 @@ class Flow(Targets):
                 self._bind(x.optional_vars, o.frame, y.optional_vars, n.frame, self._new())
             elif x.optional_vars is not y.optional_vars:
                 self._differ(x.context_expr, o.frame, y.context_expr, n.frame)
-        kind = self._kind
+        kind, key, entry = self._kind, next(self._fresh), self.state.copy()
         self._path.append(next(self._fresh))
         self._effects += 1
+        self._trails.append([])
         self.run(o.blocks[0], n.blocks[0])
+        trail = self._trails.pop()
+        for side, place in {(side, place) for side, place, _ in trail}:
+            if place[0] == "l" and place in entry.held[side]:  # what it held is still there where an error is swallowed
+                self._hold(side, place, _caught(entry, trail, key).held[side][place])
         self._path.pop()
         self._effects += 1
         self._kind = kind
@@ -215,6 +222,15 @@ class Flow(Targets):
         elif isinstance(node, (ast.Break, ast.Continue)) and self._exits:
             self._exits[-1][isinstance(node, ast.Continue)].append(self.state.copy())
         self.state.is_dead |= isinstance(node, (ast.Return, ast.Raise, ast.Break, ast.Continue))
+
+
+def _caught(entry: State, trail: Sequence[tuple[int, Place, Value]], key: int) -> State:
+    """The state where an exception has left a block that began with `entry` and stored what is in the trail."""
+    caught = entry.copy()
+    for side, place in {(side, place) for side, place, _ in trail}:
+        values = tuple(value for s, p, value in trail if (s, p) == (side, place))
+        caught.held[side][place] = ("caught", key, entry.held[side].get(place, initial(place)), *values)
+    return caught
 
 
 def _parts(classes: dict[tuple[int, Place], int]) -> set[frozenset[tuple[int, Place]]]:

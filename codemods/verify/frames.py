@@ -117,6 +117,29 @@ class Frame:
         """Whether the name is bound once and for all."""
         return self._bound[name] == 1
 
+    def cell(self, name: str) -> tuple[object, ...]:
+        """What a function inside this one reads under the name, whenever it runs."""
+        depth, at = 0, self.around
+        while at is not None:
+            depth, at = depth + 1, at.around
+        return ("cell", self.side, self.number, name) if self.is_inlined else ("cell", name, depth)
+
+    @cached_property
+    def _readers(self) -> list[tuple[int, frozenset[str]]]:
+        """The functions, lambdas and classes inside: where each begins, and the names in it."""
+        return [
+            (node.lineno, frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name)))
+            for node in (ast.walk(self.function) if self.function is not None else ())
+            if node is not self.function
+            and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+        ]
+
+    def is_watched(self, name: str, line: int) -> bool:
+        """Whether a function inside may see a store of the name in that line, and see that it was not there before."""
+        return not name.startswith("<") and any(
+            name in names and (not self.is_settled(name) or first < line) for first, names in self._readers
+        )
+
     @cached_property
     def imports(self) -> dict[str, ast.Import | ast.ImportFrom]:
         """Names that only one import of the function binds."""

@@ -228,6 +228,9 @@ class Kernel(Flow):
             return good
         if isinstance(target, ast.Attribute):
             return self._alone_attribute(target, frame, value)
+        home = frame.home(target.id) if isinstance(target, ast.Name) else None
+        if home is not None and not home.is_inlined and home.is_watched(target.id, getattr(target, "lineno", 0)):  # type: ignore[attr-defined]
+            return self._residue(target, frame, "a function inside reads the name when it runs")
         self._store(target, frame, value)
         return True
 
@@ -249,6 +252,8 @@ class Kernel(Flow):
                 return self._residue(target, frame, "an attribute gets another value than on the other side")
             if since.effects != self._effects:
                 self._duty("late", frame, target)
+            elif since.doubts != self._doubts:
+                self._residue(target, frame, "assigned before or after something that may fail", "U103")
         else:
             self._late(target, frame)
         self._store(target, frame, value)

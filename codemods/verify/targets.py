@@ -18,6 +18,7 @@ class Targets(Expressions):
             if len(o.elts) != len(n.elts):
                 return self._differ(o, fo, n, fn)
             good = True
+            self._doubts += 1
             for number, (x, y) in enumerate(zip(o.elts, n.elts, strict=True)):
                 good &= self._bind(x, fo, y, fn, self._part(value, number))
             return good
@@ -63,7 +64,7 @@ class Targets(Expressions):
         assert place is not None
         last = getattr(node, "end_lineno", node.lineno) or node.lineno
         line = Line(frame.side, frame.path, node.lineno, last, "extract", function=frame.title)
-        self.state.late[place] = Late(frame.side, self._effects, line)
+        self.state.late[place] = Late(frame.side, self._effects, self._doubts, line)
 
     def _delete(self, a: ast.Delete, fo: Frame, b: ast.Delete, fn: Frame) -> None:
         kinds = [[type(each) for each in node.targets] for node in (a, b)]

@@ -1,0 +1,6 @@
+def f(c, g, h):
+    a = 0
+    with c:
+        a = g()
+        h()
+    return a

@@ -1,0 +1,8 @@
+def f(g, h, out):
+    a = 0
+    try:
+        t = g()
+        h()
+        a = t
+    finally:
+        out.append(a)

@@ -1,0 +1,7 @@
+def f(g, h, out):
+    a = 0
+    try:
+        a = g()
+        h()
+    finally:
+        out.append(a)
