@@ -151,7 +151,16 @@ class Calls(Side):
             return False
         node = self.names.definitions(outer[0])[outer[1]]
         body = without_docstring(node.body) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-        return len(body) == 1 and isinstance(body[0], ast.Return) and isinstance(body[0].value, ast.Call)
+        call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+        around = self.frame(outer)
+        found = self._callee(call, around) if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or found is None or found[0] != inner:
+            return False
+        binds = self._binds(call, around, self.frame(inner), found[1]) or []
+        given = {bind.targets[0].id: bind.value for bind in binds}  # type: ignore[attr-defined]
+        return bool(given) and all(
+            isinstance(value, ast.Name) and value.id == name for name, value in given.items() if name in around.names
+        )
 
     def made(self, call: ast.Call, frame: Frame) -> tuple[Definition | None, dict[str, ast.expr] | None]:
         """The class of this side that a call makes an object of, in terms of the new tree, and what it gives to the
