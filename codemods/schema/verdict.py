@@ -91,5 +91,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     @property
     def verdict(self) -> Verdict:
         if not self.residue:
-            return Verdict.MECHANICAL
+            # Lines that did not change and do something else now: no changed line is left to take the blame.
+            is_other = any(each.code == "differs" for each in self.problems)
+            return Verdict.MIXED if is_other else Verdict.MECHANICAL
         return Verdict.MIXED if self.certified else Verdict.OTHER
