@@ -28,7 +28,7 @@ def said(old: Mapping[str, str], new: Mapping[str, str], **both: str) -> str:
     ledger = account(change, explain(change))
     found = [f"{each.mark.code} {each.mark.reason}" for each in ledger.residue]
     found += [f"{each.code} {each.message}" for each in ledger.problems]
-    assert (ledger.verdict is Verdict.MECHANICAL) == (not ledger.residue)
+    assert not (ledger.verdict is Verdict.MECHANICAL and ledger.residue)
     return "\n".join(found)
 
 
