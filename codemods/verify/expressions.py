@@ -14,7 +14,7 @@ from codemods.verify.injections import in_turn
 from codemods.verify.meetings import REFLECTS
 from codemods.verify.names import Function, parameters
 from codemods.verify.recursion import Recursion
-from codemods.verify.values import EFFECTS, NEW, OLD, Lazy, State, Value
+from codemods.verify.values import EFFECTS, NEW, OLD, Handed, Lazy, State, Value
 
 Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
@@ -107,26 +107,21 @@ class Expressions(Recursion):
         self._doubts += isinstance(o, ast.Assert) or self._may_divide_by_zero(o, fo)
         if isinstance(o, EFFECTS):
             self._effects += 1
-            if isinstance(o, ast.Call) and self._hands_on(o, fo):
-                self._reached += 1
-                self._handed.append(f"{fo.path}:{ast.unparse(o.func)}")
+            if isinstance(o, ast.Call):
+                self._handed.append(self._handing(o, fo))
+                self._reached = len(self._handed)
             self._waited += isinstance(o, (ast.Await, ast.Yield, ast.YieldFrom))
         return good
 
-    def _hands_on(self, call: ast.Call, frame: Frame) -> bool:
-        """Whether a call may reach the object whose attributes are read: it is a method, or gets the object."""
-        names = {
-            each.id for each in [call.func, *call.args, *(k.value for k in call.keywords)] if isinstance(each, ast.Name)
-        }
-        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-            names.add(call.func.value.id)
-        return any((home := frame.home(name)) is not None and home.selfname == name for name in names)
-
-    def _may_divide_by_zero(self, node: ast.AST, frame: Frame) -> bool:
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
-            return False
-        held = self.value(node.right, frame)
-        return held is None or held[0] != "const"
+    def _handing(self, call: ast.Call, frame: Frame) -> Handed:
+        """What a call may reach: the object whose method it is, and what it is given."""
+        parts = [call.func, *call.args, *(k.value for k in call.keywords)]
+        parts += [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        names = {each.id for each in parts if isinstance(each, ast.Name)}
+        values = [self.value(each, frame) for each in parts if isinstance(each, (ast.Name, ast.Attribute))]
+        is_own = any((home := frame.home(name)) is not None and home.selfname == name for name in names)
+        text = f"{frame.path}:{ast.unparse(call.func)}"
+        return Handed(text, tuple(each for each in values if each is not None), is_own=is_own)
 
     def _is_attribute(self, old: str, fo: Frame, new: str, fn: Frame) -> bool:
         a, b = self.canon[OLD].mangled(old, fo), self.canon[NEW].mangled(new, fn)

@@ -32,7 +32,7 @@ class Kernel(Flow):
         fo, fn = self.canon[OLD].frame(old, kind), self.canon[NEW].frame(new, kind)
         self.state, self._returns, self._exits, self._trails, self._path = State(({}, {})), [], [], [], [0]
         self._captures, self._lazies, self._effects, self._reached = {}, {}, 0, 0
-        self._handed = []
+        self._handed, self._stored = [], ({}, {})
         self._parameters(fo, fn, given)
         self._heads(fo, fn)
         self.run(self.canon[OLD].body(fo), self.canon[NEW].body(fn))
@@ -276,8 +276,10 @@ class Kernel(Flow):
                 found += self._captures.get(("l", home.number, node.id), ())
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 held = self.value(node, frame)
-                if held is not None and held[0] == "attr":
-                    found.append(Capture(frame, node, held, tuple(self._path), self._reached, self._waited))
+                place = self._base(node, frame)
+                if held is not None and held[0] == "attr" and place is not None:
+                    found.append(Capture(frame, node, held, place, tuple(self._path), self._reached, self._waited))
+        found += self._globals(value, frame)
         for place in targets:
             self._captures[place] = found
 

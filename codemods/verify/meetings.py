@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from codemods.verify.forms import has
 from codemods.verify.frames import Frame
-from codemods.verify.values import EFFECTS, NEW, Value, Values
+from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Place, Value, Values, is_part, may_be_one
 
 # What these come to depends on the frame, the class or the module they stand in.
 REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
@@ -28,13 +29,68 @@ class Meetings(Values):
         self._note(o, fo, n, fn)
         for node, frame in ((n, fn), (o, fo)):
             for each in self._captures.get(self._place(node, frame), ()):
-                if not _is_part(each.value, value):
+                if not is_part(each.value, value):
                     continue
                 if self._waited != each.waited:
                     self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
-                elif self._reached != each.reached:
-                    self._duty("stable", each.frame, each.node, *dict.fromkeys(self._handed[each.reached :]))
+                else:
+                    self._unwritten(each.place, each.reached, each.node, each.frame)
                 each.is_met |= tuple(self._path) == each.path
+
+        for side, (node, frame), (other, its) in ((OLD, (o, fo), (n, fn)), (NEW, (n, fn), (o, fo))):
+            place = self._read(node, frame)
+            if place is not None and place in self._stored[side] and self._read(other, its) != place:
+                self._unwritten(place, self._stored[side][place], node, frame)
+            if place is not None and any(
+                may_be_one(late, place) and not self._is_held(late, place) for late in self.state.late
+            ):
+                self._residue(node, frame, "one side has stored it already where this is the same object", "U101")
+
+    def _read(self, node: ast.expr, frame: Frame) -> Place | None:
+        """The attribute or the global that an expression reads."""
+        if isinstance(node, ast.Attribute):
+            return self._base(node, frame)
+        if isinstance(node, ast.Name) and frame.home(node.id) is None:
+            return ("g", self.canon[frame.side].reference(node.id, frame))
+        return None
+
+    def _is_rebound(self, place: Place, frame: Frame) -> bool:
+        """Whether a function of its module binds the global anew."""
+        ref: tuple[str, ...] = place[1]  # type: ignore[assignment]
+        names = self.canon[frame.side].names
+        home = names.resolve(frame.path, ref[-1])
+        return home[0] == "top" and home[1] in self.claims.changed and home[2] in names.rebound(home[1])
+
+    def _may_divide_by_zero(self, node: ast.AST, frame: Frame) -> bool:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+            return False
+        held = self.value(node.right, frame)
+        return held is None or held[0] != "const"
+
+    def _globals(self, value: ast.expr, frame: Frame) -> Iterator[Capture]:
+        """Globals in an expression that functions bind anew."""
+        for node in ast.walk(value):
+            place = self._read(node, frame) if isinstance(node, ast.Name) else None
+            if place is not None and isinstance(node, ast.Name) and self._is_rebound(place, frame):
+                held: Value = ("ref", *place[1])  # type: ignore[misc]
+                yield Capture(frame, node, held, place, tuple(self._path), self._reached, self._waited)
+
+    def _is_held(self, place: Place, other: Place) -> bool:
+        """Whether the object of one place is kept in a field of the object of the other."""
+        pairs = {(place[1], other[1]), (other[1], place[1])}
+        return any(at[0] == "a" and (at[1], held) in pairs for side in self.state.held for at, held in side.items())
+
+    def _unwritten(self, place: Place, since: int, node: ast.expr, frame: Frame) -> None:
+        """What was stored or read at one moment is read again: nobody has written it on the way."""
+        found = [
+            each
+            for each in self._handed[since:]
+            if each.may_write(place) and not (each.stored and self._is_held(each.stored, place))
+        ]
+        if any(each.stored for each in found) or (found and place[0] == "g"):
+            self._residue(node, frame, "may have been written where it was read again", "U101")
+        elif found:
+            self._duty("stable", frame, node, *dict.fromkeys(each.text for each in found))
 
     def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
         if isinstance(o, ast.Name) and isinstance(n, ast.Name) and fo.home(o.id) is None and fn.home(n.id) is None:
@@ -126,16 +182,6 @@ def _is_named_alike(fo: Frame, fn: Frame) -> bool:
     """Whether both are the same method of a class of one module."""
     is_method = fo.path == fn.path and not fo.is_inlined and not fn.is_inlined
     return is_method and fo.title.removeprefix(fo.scope) == fn.title.removeprefix(fn.scope)
-
-
-def _is_part(part: Value, value: Value) -> bool:
-    """Whether a value is another one, or an attribute of it, and so on."""
-    at: object = value
-    while isinstance(at, tuple) and at:
-        if at == part:
-            return True
-        at = at[1] if at[0] == "attr" else None
-    return False
 
 
 def _chain(node: ast.expr) -> tuple[str, str]:

@@ -38,6 +38,7 @@ class Names:
         self._trees: dict[str, ast.Module] = {}
         self._tables: dict[str, dict[str, list[ast.AST]]] = {}
         self._definitions: dict[str, dict[str, ast.stmt]] = {}
+        self._rebound: dict[str, frozenset[str]] = {}
         self._lines: dict[str, list[bytes]] = {}
         self._resolved: dict[tuple[str, str], Ref] = {}
         self._paths: frozenset[str] | None = None
@@ -70,6 +71,13 @@ class Names:
             except (SourceError, RecursionError, MemoryError) as error:
                 raise Unreadable(f"{path}: {error}") from error
         return self._trees[path]
+
+    def rebound(self, path: str) -> frozenset[str]:
+        """The globals that functions of a file bind anew."""
+        if path not in self._rebound:
+            found = [each.names for each in ast.walk(self.tree(path)) if isinstance(each, ast.Global)]
+            self._rebound[path] = frozenset(name for names in found for name in names)
+        return self._rebound[path]
 
     def text(self, path: str, node: ast.stmt) -> bytes:
         """The lines of a statement, its decorators included; of a file with odd line ends the statement as Python sees

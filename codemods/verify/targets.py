@@ -40,12 +40,18 @@ class Targets(Expressions):
             same = o.id == n.id if in_class else self._global(o.id, fo) == self._global(n.id, fn)
             if not same:
                 return self._differ(o, fo, n, fn)
+            self._effects += self._is_seen(o, fo) or self._is_seen(n, fn)
             self._kind = self._kind or ("rename" if o.id != n.id and not fn.is_inlined and not fo.is_inlined else "")
         self._store(o, fo, value)
         self._store(n, fn, value)
         if isinstance(o, ast.Attribute):
             self._late(o, fo)
         return True
+
+    def _is_seen(self, node: ast.Name, frame: Frame) -> bool:
+        """Whether other functions may read the name: a global one, or one that functions inside share."""
+        home = frame.home(node.id)
+        return home is None or home.activation is not frame.activation or home.is_watched(node.id, 0)
 
     def _bind_attribute(self, o: ast.Attribute, fo: Frame, n: ast.Attribute, fn: Frame, value: Value) -> bool:
         self._effects += 1

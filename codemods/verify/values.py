@@ -46,12 +46,30 @@ class Capture:
     """An attribute that one side reads once, at a call or into a local. path, reached: when that was."""
 
     frame: Frame
-    node: ast.Attribute
+    node: ast.Attribute | ast.Name
     value: Value
+    place: Place
     path: tuple[int, ...]
     reached: int
     waited: int
     is_met: bool = False
+
+
+@dataclass(frozen=True)
+class Handed:
+    """An effect. text: the path and the text of what was called; values: what was handed to it; stored: the attribute
+    it stores into, where it is a store; is_own: whether it got the object whose method this is."""
+
+    text: str
+    values: tuple[Value, ...] = ()
+    stored: Place = ()
+    is_own: bool = False
+
+    def may_write(self, place: Place) -> bool:
+        """Whether it may store into an attribute. place: of the form ("a", object, name), or a global's."""
+        if self.stored:
+            return may_be_one(self.stored, place)
+        return place[0] == "g" or self.is_own or any(is_part(each, place[1]) for each in self.values)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -108,7 +126,8 @@ class Values:
         self._by_path = False  # inside a call that looks definitions up by text
         self._waited = 0  # times other code may have run: at an await, or before a function inside a function does
         self._reached = 0  # effects that may have written to an object that was handed to them
-        self._handed: list[str] = []  # who they were: the path and the text of what was called
+        self._handed: list[Handed] = []  # who they were
+        self._stored: tuple[dict[Place, int], dict[Place, int]] = ({}, {})  # how many there had been at each store
         self._trails: list[list[tuple[int, Place, Value]]] = []
         self._captures: dict[Place, list[Capture]] = {}
         self._lazies: dict[Value, Lazy] = {}
@@ -250,12 +269,17 @@ class Values:
         return ("l", home.number, node.id) if home is not None and isinstance(node, ast.Name) else ("none",)
 
     def _store(self, node: ast.expr, frame: Frame, value: Value) -> None:
+        place: Place = ("none",)
         if isinstance(node, ast.Name):
             home = frame.home(node.id)
             place = ("l", home.number, node.id) if home else ("g", self.canon[frame.side].reference(node.id, frame))
             self._hold(frame.side, place, value)
         elif isinstance(node, ast.Attribute) and (place := self._base(node, frame)) is not None:  # type: ignore[assignment]
             self._hold(frame.side, place, value)
+            self._handed.append(Handed("", stored=place))
+            self._reached = len(self._handed)
+        if place[0] in ("a", "g"):
+            self._stored[frame.side][place] = len(self._handed)
 
     def _mark(self, node: ast.AST, frame: Frame, kind: str) -> None:
         self._conclude(node, frame, kind, "", "")
@@ -288,6 +312,23 @@ class Values:
         duty = Duty(kind, frame.side, frame.path, getattr(node, "lineno", 0), what, frame.title)
         if duty not in self.duties:
             self.duties.append(duty)
+
+
+def may_be_one(place: Place, other: Place) -> bool:
+    """Whether two places are attributes of one name, of objects that may be one: neither is a part of the other."""
+    if place == other or (place[0], other[0]) != ("a", "a") or place[2] != other[2]:
+        return False
+    return not is_part(place[1], other[1]) and not is_part(other[1], place[1])  # type: ignore[arg-type]
+
+
+def is_part(part: Value, value: Value) -> bool:
+    """Whether a value is another one, or an attribute of it, and so on."""
+    at: object = value
+    while isinstance(at, tuple) and at:
+        if at == part:
+            return True
+        at = at[1] if at[0] == "attr" else None
+    return False
 
 
 def initial(place: Place) -> Value:

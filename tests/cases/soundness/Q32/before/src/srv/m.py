@@ -1,0 +1,3 @@
+def f(a, b):
+    a.x = 1
+    return b.x

@@ -1,0 +1,5 @@
+def foo(b):
+    b.x = 5
+def f(b):
+    foo(b)
+    return b.x

@@ -1,0 +1,7 @@
+def f():
+    x = 1
+    def g():
+        return x
+    x = 2
+    r = g()
+    return r, g()

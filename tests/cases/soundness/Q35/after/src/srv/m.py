@@ -1,0 +1,8 @@
+G = 0
+def bump():
+    global G
+    G += 1
+def f():
+    t = G
+    bump()
+    return t

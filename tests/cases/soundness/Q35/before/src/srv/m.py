@@ -1,0 +1,7 @@
+G = 0
+def bump():
+    global G
+    G += 1
+def f():
+    bump()
+    return G
