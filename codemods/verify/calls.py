@@ -142,25 +142,25 @@ class Calls(Side):
         definition = found[0] if self.side else self._partner.get(found[0], found[0])
         return definition, {bind.targets[0].id: bind.value for bind in binds if bind.value is not None}  # type: ignore[attr-defined]
 
-    def is_all_of(self, inner: Definition, outer: Definition, frame: Frame) -> bool:
-        """Whether a function is entered from another one that does nothing but call it."""
+    def all_of(self, inner: Definition, outer: Definition, frame: Frame) -> dict[str, ast.expr] | None:
+        """What a function is given that is entered from another one, which does nothing but call it."""
         if inner not in frame.chain or outer not in frame.chain:
-            return False
+            return None
         at = frame.chain.index(inner)
         if at == 0 or frame.chain[at - 1] != outer:
-            return False
+            return None
         node = self.names.definitions(outer[0])[outer[1]]
         body = without_docstring(node.body) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
         call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
         around = self.frame(outer)
         found = self._callee(call, around) if isinstance(call, ast.Call) else None
         if not isinstance(call, ast.Call) or found is None or found[0] != inner:
-            return False
+            return None
         binds = self._binds(call, around, self.frame(inner), found[1]) or []
-        given = {bind.targets[0].id: bind.value for bind in binds}  # type: ignore[attr-defined]
-        return bool(given) and all(
-            isinstance(value, ast.Name) and value.id == name for name, value in given.items() if name in around.names
-        )
+        given = {bind.targets[0].id: bind.value for bind in binds if bind.value is not None}  # type: ignore[attr-defined]
+        shared = [value for name, value in given.items() if name in around.names]
+        is_passed = all(isinstance(value, ast.Name) and given.get(value.id) is value for value in shared)
+        return given if given and is_passed else None
 
     def made(self, call: ast.Call, frame: Frame) -> tuple[Definition | None, dict[str, ast.expr] | None]:
         """The class of this side that a call makes an object of, in terms of the new tree, and what it gives to the

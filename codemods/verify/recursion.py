@@ -20,7 +20,9 @@ class Recursion(Injections):
         old, new = self.canon[OLD].again(o, fo), self.canon[NEW].again(n, fn)
         if old is None or new is None:
             return None
-        if old[0] != new[0] and not self.canon[NEW].is_all_of(new[0], old[0], fn):
+        canon = self.canon[NEW]
+        outer = canon.bound.get(new[0], {}) if old[0] == new[0] else canon.all_of(new[0], old[0], fn)
+        if outer is None:
             return None
         if isinstance(o.func, ast.Attribute) and fo.owner:
             self.duties.append(Duty("dispatch", OLD, fo.path, o.lineno, (fo.path, fo.owner, o.func.attr), fo.title))
@@ -28,7 +30,7 @@ class Recursion(Injections):
         for name, given in new[1].items():
             if name in old[1]:
                 good &= self.same(old[1][name], fo, given, fn)
-            elif not self._is_itself(name, given, fn):
+            elif not (self._is_itself(name, given, fn) and self._is_found(outer.get(name), old[1], fo, given, fn)):
                 good = self._differ(None, fo, given, fn)
         for name, given in old[1].items():
             if name not in new[1] and not self._is_itself(name, given, fo):
@@ -42,3 +44,15 @@ class Recursion(Injections):
         home = frame.home(name)
         is_settled = home is not None and home.is_settled(name)
         return is_settled and self.value(given, frame) == self.value(ast.Name(name, ast.Load()), frame)
+
+    def _is_found(
+        self, wanted: ast.expr | None, handed: dict[str, ast.expr], fo: Frame, given: ast.expr, fn: Frame
+    ) -> bool:
+        """Whether the other side, when it is called again, still finds what was handed on instead. wanted: what it
+        finds it by."""
+        if wanted is None:
+            return True
+        names = {each.id for each in ast.walk(wanted) if isinstance(each, ast.Name) and fo.home(each.id) is not None}
+        if not all(self._is_itself(name, handed.get(name, ast.Name(name, ast.Load())), fo) for name in names):
+            return False
+        return self.same(wanted, fo, given, fn)

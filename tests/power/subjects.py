@@ -26,6 +26,7 @@ from tests.power.mutants import MODULES, file_of
 from tests.support.field_cases import contents
 from tests.support.soundness import load_cases
 from tests.verify.test_kernel import DIFFERENT, SAME, function
+from tests.verify.test_kernel_more import DIFFERENT_MODULES, SAME_MODULES, module_change
 from tests.verify.test_kernel_parts import DIFFERENT_PARTS
 
 
@@ -44,7 +45,7 @@ class Subject:
 def subjects() -> list[Subject]:
     """Those that are judged rightly now, as they should be: of the others nothing can be learned."""
     found = []
-    for subject in (*_cases(), *_pairs()):
+    for subject in (*_cases(), *_modules(), *_pairs()):
         subject.weight = subject.objections()
         if (subject.weight == 0) is subject.is_same:
             found.append(subject)
@@ -71,12 +72,23 @@ def _of_case(change: TreeChange) -> Callable[[], int]:
     return objections
 
 
+def _modules() -> Iterator[Subject]:
+    for pairs, is_same in ((SAME_MODULES, True), (DIFFERENT_MODULES, False)):
+        for before, after in pairs:
+            edit = module_change(before, after)
+            if not edit.problems and not left_behind(edit):
+                yield Subject(f"modules-{_digest(before, after)}", is_same, _of_case(edit))
+
+
+def _digest(before: object, after: object) -> str:
+    return hashlib.sha256(f"{before}\0{after}".encode()).hexdigest()[:8]
+
+
 def _pairs() -> Iterator[Subject]:
     for pairs, is_same in ((SAME, True), (DIFFERENT, False), (DIFFERENT_PARTS, False)):
         for pair in pairs:
             for before, after in (pair, pair[::-1]):
-                digest = hashlib.sha256(f"{before}\0{after}".encode()).hexdigest()[:8]
-                yield Subject(f"pair-{digest}", is_same, _of_pair(function(before), function(after)))
+                yield Subject(f"pair-{_digest(before, after)}", is_same, _of_pair(function(before), function(after)))
 
 
 def _of_pair(before: str, after: str) -> Callable[[], int]:

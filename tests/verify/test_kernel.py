@@ -148,13 +148,18 @@ def test_different_the_other_way_round(before: str, after: str) -> None:
         ),
         (
             "class K:\n    def f(self):\n        self.m()\n        return self.a\n",
-            "class K:\n    def f(self):\n        return h(self, a=self.a)\n\n\ndef h(k, *, a):\n    k.m()\n    return a\n",
+            (
+                "class K:\n    def f(self):\n        return h(self, a=self.a)\n\n\n"
+                "def h(k, *, a):\n    k.m()\n    return a\n"
+            ),
             "stable self.a",
         ),
         (
             "class K:\n    def f(self, c):\n        for x in c:\n            g(self.a)\n            self.m()\n",
-            "class K:\n    def f(self, c):\n        h(self, c, a=self.a)\n\n\n"
-            "def h(k, c, *, a):\n    for x in c:\n        g(a)\n        k.m()\n",
+            (
+                "class K:\n    def f(self, c):\n        h(self, c, a=self.a)\n\n\n"
+                "def h(k, c, *, a):\n    for x in c:\n        g(a)\n        k.m()\n"
+            ),
             "stable self.a",
         ),
         (
@@ -253,8 +258,8 @@ def test_a_body_is_the_same_as_itself_under_other_names(body: list[str]) -> None
 def test_a_statement_that_is_added_is_seen(body: list[str], data: st.DataObject) -> None:
     before = function("\n".join(body), "def f(a, b, c):")
     tree = ast.parse(before)
-    blocks: list[list[ast.stmt]] = [getattr(node, "body", None) or [] for node in ast.walk(tree)][1:]
-    blocks = [block for block in blocks if isinstance(block, list) and block]
+    found = [getattr(node, "body", None) for node in ast.walk(tree)][1:]
+    blocks: list[list[ast.stmt]] = [block for block in found if isinstance(block, list) and block]
     block = data.draw(st.sampled_from(blocks))
     block.insert(data.draw(st.integers(0, len(block) - 1)), ast.parse("noticed()").body[0])
     after = ast.unparse(ast.fix_missing_locations(tree))
