@@ -79,6 +79,7 @@ class Flow(Targets):
         if isinstance(a, (ast.For, ast.AsyncFor)):
             self._doubts += 1
             self.same(a.iter, o.frame, b.iter, n.frame)  # type: ignore[attr-defined]
+            self._hand(a.iter, o.frame)
         entry, key, classes = self.state.copy(), next(self._fresh), dict[tuple[int, Place], int]()
         is_last = False
         for _ in range(_MAX_ROUNDS):
@@ -198,6 +199,7 @@ class Flow(Targets):
             self._differ(o.node, o.frame, n.node, n.frame)
         for x, y in zip(a, b, strict=False):
             self.same(x.context_expr, o.frame, y.context_expr, n.frame)
+            self._hand(x.context_expr, o.frame)
             if x.optional_vars is not None and y.optional_vars is not None:
                 self._bind(x.optional_vars, o.frame, y.optional_vars, n.frame, self._new())
             elif x.optional_vars is not y.optional_vars:

@@ -89,8 +89,8 @@ class Kernel(Flow):
         self._keepings()
         for captures in self._captures.values():
             for each in captures:
-                if each.frame.side == NEW:
-                    self._duty("computed" if each.is_met else "eager", each.frame, each.node)
+                is_new = each.frame.side == NEW
+                self._duty("eager" if is_new and not each.is_met else "computed", each.frame, each.node)
         for lazy in self._lazies.values():
             if lazy.value is None and has(lazy.node, EFFECTS):
                 self._residue(lazy.node, lazy.frame, "evaluated here only", "U102")

@@ -8,7 +8,7 @@ from typing import Any
 
 from codemods.verify.forms import has
 from codemods.verify.frames import Frame
-from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Place, Value, Values, is_part, may_be_one
+from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Handed, Place, Value, Values, is_part, may_be_one
 
 # What these come to depends on the frame, the class or the module they stand in.
 REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
@@ -41,6 +41,8 @@ class Meetings(Values):
             place = self._read(node, frame)
             if place is not None and place in self._stored[side] and self._read(other, its) != place:
                 self._unwritten(place, self._stored[side][place], node, frame)
+                if place[0] == "a":
+                    self._duty("computed", frame, node)
             if place is not None and any(
                 may_be_one(late, place) and not self._is_held(late, place) for late in self.state.late
             ):
@@ -79,6 +81,13 @@ class Meetings(Values):
         """Whether the object of one place is kept in a field of the object of the other."""
         pairs = {(place[1], other[1]), (other[1], place[1])}
         return any(at[0] == "a" and (at[1], held) in pairs for side in self.state.held for at, held in side.items())
+
+    def _hand(self, node: ast.expr, frame: Frame) -> None:
+        """An object is entered, gone through or indexed, by methods of its own."""
+        held = self.value(node, frame)
+        if held is not None:
+            self._handed.append(Handed(f"{frame.path}:{ast.unparse(node)}", (held,)))
+            self._reached = len(self._handed)
 
     def _unwritten(self, place: Place, since: int, node: ast.expr, frame: Frame) -> None:
         """What was stored or read at one moment is read again: nobody has written it on the way."""

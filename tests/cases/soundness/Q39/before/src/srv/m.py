@@ -1,0 +1,11 @@
+class A:
+    def __init__(self):
+        self.o = 0
+    @property
+    def p(self):
+        self.o += 1
+        return self.o
+    def f(self, g):
+        a = self.p
+        g(a)
+        return a

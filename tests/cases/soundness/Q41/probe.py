@@ -1,0 +1,2 @@
+from srv.m import A
+a=A(); a.f(); print(a.o)

@@ -1,0 +1,10 @@
+class A:
+    n = 0
+    def __enter__(self):
+        self.n += 1
+    def __exit__(self, *a):
+        return None
+def f(a):
+    t = a.n
+    with a:
+        return t

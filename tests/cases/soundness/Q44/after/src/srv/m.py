@@ -1,0 +1,9 @@
+class A:
+    n = 0
+    def __iter__(self):
+        self.n += 1
+        return iter([1])
+def f(a):
+    t = a.n
+    for x in a:
+        return t

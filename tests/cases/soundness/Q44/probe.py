@@ -1,0 +1,2 @@
+from srv.m import A,f
+print(f(A()))
