@@ -76,6 +76,10 @@ class Meetings(Values):
             if place is not None and isinstance(node, ast.Name) and self._is_rebound(place, frame):
                 held: Value = ("ref", *place[1])  # type: ignore[misc]
                 yield Capture(frame, node, held, place, tuple(self._path), self._reached, self._waited)
+            if isinstance(node, ast.Attribute) and (its := self.value(node, frame)) is not None and its[0] == "ref":
+                base = self._base(node, frame)
+                if base is not None and base[1][:2] == ("ref", "top"):  # type: ignore[index]
+                    yield Capture(frame, node, its, ("g", its[1:]), tuple(self._path), self._reached, self._waited)
 
     def _is_held(self, place: Place, other: Place) -> bool:
         """Whether the object of one place is kept in a field of the object of the other."""
@@ -96,7 +100,7 @@ class Meetings(Values):
             for each in self._handed[since:]
             if each.may_write(place) and not (each.stored and self._is_held(each.stored, place))
         ]
-        if any(each.stored for each in found) or (found and place[0] == "g"):
+        if any(each.stored for each in found) or (found and place[0] == "g" and isinstance(node, ast.Name)):
             self._residue(node, frame, "may have been written where it was read again", "U101")
         elif found:
             self._duty("stable", frame, node, *dict.fromkeys(each.text for each in found))

@@ -1,0 +1,7 @@
+class A:
+    n = 0
+    def g(self):
+        A.n += 1
+    def f(self):
+        self.g()
+        return A.n

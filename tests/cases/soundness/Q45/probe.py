@@ -1,0 +1,2 @@
+from srv.m import A
+print(A().f())
