@@ -147,7 +147,13 @@ class Duties:
         writers = self.writers[duty.side]
         stores = re.compile(rb"\bself\.%b\s*(?::[^=\n]+)?[-+*/|&^%%@]?=(?!=)" % re.escape(name.encode()))
         below = any(stores.search(each.block) is not None for each in self.members[duty.side].heirs(klass))
-        is_written = below or writers.others(klass, name) or writers.methods(klass, name)
+        later = any(
+            each.method_at(line) == duty.function.rpartition(".")[2] and each.path == duty.path and line > duty.line
+            for each in self.members[duty.side].line(klass)
+            for match in stores.finditer(each.block)
+            for line in [each.line + each.block.count(b"\n", 0, match.start())]
+        )
+        is_written = below or later or writers.others(klass, name) or writers.methods(klass, name)
         return (f"`{text}` may be written later", "U101") if is_written else None
 
     def _computed(self, duty: Duty) -> Answer:

@@ -1,0 +1,10 @@
+class Helper:
+    def __init__(self, size):
+        self.size = size
+    def go(self):
+        return self.size
+class Runner:
+    def __init__(self):
+        self.size = 4
+        self.h = Helper(self.size)
+        self.size = 5
