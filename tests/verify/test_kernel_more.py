@@ -143,7 +143,12 @@ _FIELDS = [
          ((f"    return {_CALL_NOW}", "    runner.size = 5\n    return Helper(5, n=f(), m=g())"),)),
     Edit(((f"    return {_CALL}", f"    x = {_CALL}\n    runner.size = 9\n    return x"),),
          ((f"    return {_CALL_NOW}", f"    x = {_CALL_NOW}\n    runner.size = 9\n    return x"),)),
+    Edit(((_CALL, "Helper(runner, n=f(), m=5)"),), ((_CALL_NOW, "Helper(runner.size, n=f())"),)),
+    Edit(((f"    return {_CALL}", f"    x = h()\n    y = {_CALL}\n    return x, y"),),
+         ((f"    return {_CALL_NOW}", f"    y = {_CALL_NOW}\n    return h(), y"),)),
     # what is kept
+    Edit((), (("m=2)", "m=2, z=3)"), (_LAST, f"{_LAST}\n        self.z = z"))),
+    Edit((("m=2)", "m=2, z=3)"), (_LAST, f"{_LAST}\n        self.z = z"))),
     _after(_LAST, f"{_LAST}\n        self.size = n"),
     _after(_LAST, f"{_LAST}\n        self.size = 5"),
     Edit(((_LAST, f"{_LAST}\n        self.runner = n"),)),
@@ -193,7 +198,13 @@ _CALLBACKS = [
     _after("lambda n: runner.size(n)", "lambda n, k: runner.size(k, n)"),
     _after("lambda n: runner.size(n)", "lambda runner: runner.size(runner)"),
 ]
+_CALLBACKS.append(
+    Edit(((f"return {_CALL}", f"x = {_CALL}\n    runner = h\n    return x"),),
+         (("return Helper", "x = Helper"), ("m=g())", "m=g())\n    runner = h\n    return x")))
+)  # fmt: skip
 _RECURSION = [
+    Edit((("return self.walk(n.left)", "x = n.x()\n            y = self.walk(n.left)\n            return x, y"),),
+         (("        return walk(n.left, k=k)", "        y = walk(n.left, k=k)\n        return n.x(), y"),)),
     Edit((("        if n:", "        n = n.next\n        if n:"),), (("walk(n, k=self.k)", "walk(n.next, k=self.k)"),)),
     Edit((("        if n:", "        print(n)\n        if n:"),),
          (("        return walk(n, k", "        print(n)\n        return walk(n, k"),)),
