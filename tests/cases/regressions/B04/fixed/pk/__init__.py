@@ -1,0 +1,1 @@
+from pk.network import port_free

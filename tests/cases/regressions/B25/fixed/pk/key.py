@@ -1,0 +1,2 @@
+class Key:
+    __module__ = "pk.runner"

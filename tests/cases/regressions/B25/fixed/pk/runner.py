@@ -1,0 +1,2 @@
+from pk.backend import Backend
+from pk.key import Key

@@ -1,0 +1,5 @@
+def rebuild(x):
+    return x
+
+
+rebuild.__module__ = "np_.core"  # older readers know no other path

@@ -1,0 +1,2 @@
+def url_by(resolve):
+    return resolve()

@@ -1,0 +1,1 @@
+from top.params import Params

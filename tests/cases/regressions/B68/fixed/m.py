@@ -1,0 +1,2 @@
+FILTER = ["srt/**", "kernels/**"]
+FILES = ["kernels/a.py"]

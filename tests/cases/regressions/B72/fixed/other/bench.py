@@ -1,0 +1,3 @@
+def main():
+    from lib.ops import q
+    return q()

@@ -1,0 +1,14 @@
+class Store:
+    name = "store"
+
+    def __init__(self, log):
+        self._announce(log)
+
+    def _announce(self, log):
+        log.append("open " + self.name)
+
+
+class Disk(Store):
+    def __init__(self, log, name):
+        super().__init__(log)
+        self.name = name

@@ -1,0 +1,2 @@
+def make_paged(size, page):
+    return {"pages": size // page}

@@ -1,0 +1,2 @@
+def retry(f, times):
+    return [f() for _ in range(times)]

@@ -1,0 +1,1 @@
+from pk.core import *

@@ -1,0 +1,2 @@
+from m import shout
+print(shout(["a"]), shout(["a", "b"]))

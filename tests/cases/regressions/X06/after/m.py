@@ -1,0 +1,11 @@
+def _fail(path, reason, *, total, log):
+    log.append((path, reason, total))
+
+
+def copy(paths, errors, log):
+    for path in paths:
+        if path in errors:
+            _fail(path, errors[path], count=len(paths), log=log)
+        else:
+            log.append(path)
+    return len(log)

@@ -1,0 +1,2 @@
+from m import summary
+print(summary([]), summary([3, -1, 4]))

@@ -1,0 +1,2 @@
+from m import tags
+print(tags("main"), tags("draft"))

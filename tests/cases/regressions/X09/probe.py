@@ -1,0 +1,2 @@
+from m import Session
+print(Session().see("a"), Session().see("b"))

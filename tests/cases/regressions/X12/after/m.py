@@ -1,0 +1,14 @@
+def _scale(by, x):
+    return x - by
+
+
+def one(x):
+    return _scale(1, x)
+
+
+def many(xs):
+    return [_scale(x, 2) for x in xs]
+
+
+def ranked(xs, by):
+    return sorted(xs, key=lambda x: _scale(by, x) ** 2)

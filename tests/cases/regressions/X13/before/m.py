@@ -1,0 +1,9 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Job:
+    n: int
+
+    def cost(self):
+        return self.n * 2

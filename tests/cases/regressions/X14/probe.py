@@ -1,0 +1,2 @@
+from m import render
+print(list(render([])), list(render(["a", "b"])))

@@ -1,0 +1,2 @@
+def quick(xs):
+    return "quick", sum(xs)

@@ -1,0 +1,2 @@
+def quick_sum(xs):
+    return "quick", sum(xs)

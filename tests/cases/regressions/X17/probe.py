@@ -1,0 +1,2 @@
+from pick import best
+print(best()([1, 2]))

@@ -1,0 +1,17 @@
+class Hooks:
+    def hook(self):
+        return "base"
+
+
+class Base(Hooks):
+    def run(self):
+        return "run " + self.hook()
+
+
+class Plugin:
+    def hook(self):
+        return "plugin"
+
+
+class App(Plugin, Base):
+    pass

@@ -1,0 +1,2 @@
+from m import App
+print(App().run())

@@ -1,0 +1,6 @@
+import handlers
+import registry
+
+
+def kinds():
+    return sorted(registry.KINDS)

@@ -1,0 +1,6 @@
+from registry import register
+
+
+@register("json")
+def read_json(text):
+    return text

@@ -1,0 +1,10 @@
+import handlers
+import registry
+
+
+def _names(table):
+    return sorted(table)
+
+
+def kinds():
+    return _names(registry.KINDS)

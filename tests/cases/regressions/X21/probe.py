@@ -1,0 +1,2 @@
+from m import kinds
+print(kinds())

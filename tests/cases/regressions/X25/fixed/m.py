@@ -1,0 +1,7 @@
+_MANY = (list, tuple, set)
+
+
+def flat(x):
+    if isinstance(x, _MANY):
+        return [y for part in x for y in flat(part)]
+    return [x]

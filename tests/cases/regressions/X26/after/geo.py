@@ -1,0 +1,7 @@
+class Geo:
+    class Point:
+        def __init__(self, x=0):
+            self.x = x
+
+
+Point = Geo.Point

@@ -1,0 +1,3 @@
+class Point:
+    def __init__(self, x=0):
+        self.x = x

@@ -1,0 +1,6 @@
+import asyncio
+from m import start
+log = []
+waiting = start(log)
+print(log)
+print(asyncio.run(waiting), log)

@@ -1,0 +1,5 @@
+import os
+
+
+def place(name, root=os.getcwd()):
+    return os.path.join(root, name)

@@ -1,0 +1,4 @@
+import os
+import m
+os.chdir("/")
+print(m.place("a"), m.place("a", "/tmp"))
