@@ -1,0 +1,165 @@
+"""Cases of inferred domains tell apart every seeded slip of the mission helpers' stand-ins, and no safe rewrite.
+
+The comparer is deliberately plain: result, exception, log records, calls of the collaborator, environment, arguments."""
+
+from __future__ import annotations
+
+import ast
+import logging
+import os
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codemods.prove.domains import Definition, Hole, materialised
+from codemods.prove.domains_cases import cases
+from codemods.prove.domains_home import Home
+from codemods.prove.domains_infer import domains_of
+
+CASES = Path(__file__).parent.parent / "cases" / "mutants"
+BUDGET = 3000
+FUNCTIONS = (
+    "resolve_backend",
+    "parse_addr",
+    "resolve_init_method",
+    "numa_cpu_lists",
+    "pick_cpu_bind",
+    "init_cpu_env",
+    "check_balance",
+)
+Observed = tuple[Any, ...]
+
+
+class Side:
+    """One `helpers.py`, parsed and loaded beside a collaborator of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        text = (folder / "helpers.py").read_text(encoding="utf-8")
+        self.tree = ast.parse(text)
+        self.functions = {node.name: node for node in self.tree.body if isinstance(node, ast.FunctionDef)}
+        self.collab = types.ModuleType("collab")
+        exec((CASES / "base" / "collab.py").read_text(encoding="utf-8"), self.collab.__dict__)
+        self.names: dict[str, Any] = {"__name__": "helpers"}
+        before = sys.modules.get("collab")
+        sys.modules["collab"] = self.collab
+        try:
+            exec(compile(text, str(folder), "exec", dont_inherit=True), self.names)
+        finally:
+            sys.modules.pop("collab")
+            if before is not None:
+                sys.modules["collab"] = before
+
+    def concerned(self, name: str, other: Side) -> bool:
+        """Whether a function, one that it calls or a constant that it reads is written differently."""
+        seen: set[str] = set()
+        waiting = [name]
+        while waiting:
+            at = waiting.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            ours, theirs = _defined(self.tree, at), _defined(other.tree, at)
+            if ours is None or theirs is None:
+                continue
+            if ast.dump(ours) != ast.dump(theirs):
+                return True
+            waiting.extend(each.id for each in ast.walk(ours) if isinstance(each, ast.Name))
+        return False
+
+    def run(self, name: str, case: dict[str, Any], records: list[Any]) -> Observed:
+        given = materialised(case, _unexpected)
+        self.collab.calls.clear()
+        os.environ.pop("LOCAL_SIZE", None)
+        records.clear()
+        try:
+            result: Any = ("returned", self.names[name](**given))
+        except Exception as error:  # noqa: BLE001 - whatever the code raises is what it does
+            result = ("raised", type(error), str(error))
+        done = repr((result, self.collab.calls, os.environ.get("LOCAL_SIZE"), _sorted(given)))
+        return done, tuple((each.levelno, each.getMessage()) for each in records)
+
+
+def _unexpected(value: object) -> Any:
+    assert not isinstance(value, Hole), f"every input here has a domain, but {value} came"
+    raise AssertionError(value)
+
+
+def _sorted(given: dict[str, Any]) -> list[Any]:
+    return [sorted(value) if isinstance(value, set) else value for value in given.values()]
+
+
+def _defined(tree: ast.Module, name: str) -> ast.stmt | None:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return node
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            return node
+    return None
+
+
+def lookup_collab() -> Callable[[str], Definition | None]:
+    home = Home(ast.parse((CASES / "base" / "collab.py").read_text(encoding="utf-8")), name="collab")
+    return lambda name: home.find(name[len("collab.") :]) if name.startswith("collab.") else None
+
+
+@pytest.fixture
+def records() -> Iterator[list[logging.LogRecord]]:
+    class Keeper(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            kept.append(record)
+
+    kept: list[logging.LogRecord] = []
+    logger, keeper = logging.getLogger("helpers"), Keeper()
+    before = logger.level, logger.propagate
+    logger.addHandler(keeper)
+    logger.setLevel(logging.DEBUG)
+    logger.propagate = False
+    yield kept
+    logger.removeHandler(keeper)
+    logger.level, logger.propagate = before
+    os.environ.pop("LOCAL_SIZE", None)
+
+
+def first_difference(
+    base: Side, other: Side, records: list[Any], *, seed: int = 0
+) -> tuple[str, int, dict[str, Any]] | None:
+    """The function, the number of the case and the case that tell the two apart."""
+    compared = [name for name in FUNCTIONS if base.concerned(name, other)]
+    assert compared, "the two files do the same in the same words"
+    for name in compared:
+        twin = other.functions[name]
+        domains = domains_of(base.functions[name], base.tree, lookup_collab(), other=(twin, other.tree))
+        for number, case in enumerate(cases(domains, budget=BUDGET, seed=seed)):
+            if base.run(name, case, records) != other.run(name, case, records):
+                return name, number, case
+    return None
+
+
+def folders(kind: str) -> list[Path]:
+    return sorted((CASES / kind).iterdir())
+
+
+@pytest.fixture(scope="module")
+def base() -> Side:
+    return Side(CASES / "base")
+
+
+@pytest.mark.parametrize("folder", folders("differs"), ids=lambda folder: folder.name)
+def test_a_slip_is_told_apart(folder: Path, base: Side, records: list[Any]) -> None:
+    assert first_difference(base, Side(folder), records) is not None
+
+
+@pytest.mark.parametrize("folder", folders("agrees"), ids=lambda folder: folder.name)
+def test_a_safe_rewrite_is_not(folder: Path, base: Side, records: list[Any]) -> None:
+    assert first_difference(base, Side(folder), records) is None
+
+
+def test_a_file_agrees_with_itself_under_another_seed(base: Side, records: list[Any]) -> None:
+    for name in FUNCTIONS:
+        domains = domains_of(base.functions[name], base.tree, lookup_collab())
+        for case in cases(domains, budget=200, seed=7):
+            assert base.run(name, case, records) == base.run(name, case, records), (name, case)
