@@ -20,8 +20,8 @@ from codemods.prove.domains_strategies import drawn_by_hypothesis
 
 _MOST_LEVELS = 160  # of one input
 _MOST_COMBINATIONS = 24_000  # that a covering array keeps in mind
-_BY_HYPOTHESIS = 10  # one case in so many, and no more than
-_MOST_BY_HYPOTHESIS = 250
+_BY_HYPOTHESIS = 20  # one case in so many, and no more than
+_MOST_BY_HYPOTHESIS = 100
 _FRUITLESS = 300  # draws in a row that brought nothing new
 
 

@@ -51,7 +51,9 @@ def _contained(facts: Facts, left: Value, right: Value) -> None:
     for item in right.items:
         compared(facts, left, ast.Eq(), item)
     if isinstance(left.constant, str):
-        facts.note(right, "mark", left.constant)
+        parts = frozenset(spot for spot in right.spots if spot[1][-1:] in {("pieces",), ("slice",)})
+        facts.note(Value(parts).step("item"), "exact", left.constant)
+        facts.note(Value(right.spots - parts), "mark", left.constant)
         facts.note(right, "kind", "contains_text")
     elif left.constant is not MISSING and left.constant is not None:
         facts.note(right.step("item"), "exact", left.constant)

@@ -68,6 +68,7 @@ def _method(
         if func.attr == "join" and args:
             reading.facts.note(args[0], "kind", "iterated")
             reading.facts.note(args[0].step("item"), "kind", "str")
+            return args[0].step("joined")
         return NOTHING
     base = reading.home.dotted(func.value)
     if reading.owner is not None and base in {"self", "cls", reading.owner.name, "type(self)"}:

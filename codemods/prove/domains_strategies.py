@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _BACKEND = "unmoved"
-_LONGEST = 40
+_LONGEST = 10
 
 
 def strategy(domain: Domain, place: str = "") -> SearchStrategy[Any]:
@@ -81,7 +81,7 @@ def _container(domain: Domain, place: str) -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
     if isinstance(domain, ListOf):
-        high = domain.high if domain.high is not None else domain.low + 8
+        high = domain.high if domain.high is not None else domain.low + 5
         kind = domain.kind
         many = st.lists(strategy(domain.item, f"{place}[]"), min_size=domain.low, max_size=high)
         return many.map(lambda values: made(kind, values))

@@ -76,7 +76,8 @@ def text_levels(text: Text, limit: int) -> list[str]:
     groups: list[Iterable[str]] = [
         text.exact,
         ("", "a"),
-        _structured(text),
+        _joined(text),
+        _wrapped(text),
         [sample for style in text.styles for sample in SAMPLES.get(style, ())],
         _numbers(text),
         text.pieces,
@@ -98,15 +99,10 @@ def _interleaved(groups: list[Iterable[str]], limit: int) -> list[str]:
     return list(found)[:limit]
 
 
-def _structured(text: Text) -> Iterator[str]:
-    parts = _parts(text)
+def _wrapped(text: Text) -> Iterator[str]:
+    """With and without a beginning and an end that the code looks for."""
+    first, second = (*_parts(text), *_WORDS)[:2]
     marks = _marks(text)
-    first, second, third = (*parts, *_WORDS)[:3]
-    for mark in marks:
-        yield f"{first}{mark}{second}"
-    for count in (4, 3):
-        for mark in marks:
-            yield mark.join((first, second, third, "d")[:count])
     for start in text.starts:
         end = _PAIRS.get(start, text.ends[0] if text.ends else "")
         yield from (start + first + end, start, start + first, start + end)
@@ -114,6 +110,17 @@ def _structured(text: Text) -> Iterator[str]:
             yield from (f"{start}{first}{end}{mark}{second}", f"{start}{first}{end}{mark}")
     for end in text.ends:
         yield from (first + end, end, f"{first}{end}{end}")
+
+
+def _joined(text: Text) -> Iterator[str]:
+    """Parts with separators between them: two, more, none, empty ones, equal ones, spaces around."""
+    marks = _marks(text)
+    first, second, third = (*_parts(text), *_WORDS)[:3]
+    for mark in marks:
+        yield f"{first}{mark}{second}"
+    for count in (4, 3):
+        for mark in marks:
+            yield mark.join((first, second, third, "d")[:count])
     for mark in marks:
         yield from (mark, f"{first}{mark}", f"{mark}{second}", f"{first}{mark}{mark}{second}", f"{first}{mark}{first}")
         yield from (f" {first} {mark} {second} ", f"{first} {mark}{second}", f"{mark}{mark}", mark.join("abcdefgh"))

@@ -1,0 +1,84 @@
+"""What live classes and modules of the subject get from us: builtins of their own, and instances whose attributes are
+opaque until they are written."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from codemods.prove.opaque import Opaque, attribute, current, term
+
+if TYPE_CHECKING:
+    from codemods.prove.slices import Loader
+
+# Nothing of these may run: they reach past the instrumented code, or out of the process.
+_REFUSED = ("exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "help")
+
+
+def make_builtins(loader: Loader, helpers: Mapping[str, Any]) -> dict[str, Any]:
+    """The `__builtins__` of the modules of one side."""
+    from codemods.prove.opaque import GLOBAL
+
+    names = {name: value for name, value in vars(builtins).items() if name not in _REFUSED}
+    names.update({name: term(GLOBAL, f"builtins.{name}") for name in _REFUSED})
+    names["__import__"] = loader.import_
+    names["__build_class__"] = builtins.__build_class__
+    names.update(helpers)
+    return names
+
+
+def hook(kind: type) -> None:
+    """Let instances that stand for a term answer for what they do not have, and record what is written to them."""
+    own = kind.__dict__
+    try:
+        kind._u_tree = True  # type: ignore[attr-defined]
+        if not any("__getattr__" in each.__dict__ for each in kind.__mro__):
+            kind.__getattr__ = _read  # type: ignore[attr-defined]
+        if "__setattr__" not in own and kind.__setattr__ is object.__setattr__:
+            kind.__setattr__ = _write  # type: ignore[method-assign,assignment]
+        if "__delattr__" not in own and kind.__delattr__ is object.__delattr__:
+            kind.__delattr__ = _delete  # type: ignore[method-assign,assignment]
+    except (TypeError, AttributeError):
+        return
+
+
+def _label(instance: Any) -> Opaque | None:
+    try:
+        found = object.__getattribute__(instance, "__dict__").get("_u_term")
+    except AttributeError:
+        return None
+    return found if type(found) is Opaque else None
+
+
+def _read(instance: Any, name: str) -> Any:
+    label = _label(instance)
+    if label is None or (name[:2] == "__" and name[-2:] == "__"):
+        raise AttributeError(f"{type(instance).__name__!r} object has no attribute {name!r}")
+    return current.run.read(label, name)
+
+
+def _write(instance: Any, name: str, value: Any) -> None:
+    label = _label(instance)
+    object.__setattr__(instance, name, value)
+    if label is not None:
+        run = current.run
+        found = attribute(label, name)
+        run.heap.pop(found, None)
+        run.record("set", found, run.freezer.freeze(value))
+
+
+def _delete(instance: Any, name: str) -> None:
+    label = _label(instance)
+    if label is None:
+        object.__delattr__(instance, name)
+        return
+    instance.__dict__.pop(name, None)
+    current.run.delete(label, name)
+
+
+def stand_for(kind: type, label: Opaque) -> Any:
+    """An instance made without its initialiser, that stands for a term. Raises TypeError where a class allows none."""
+    made = kind.__new__(kind)
+    made.__dict__["_u_term"] = label
+    return made

@@ -1,0 +1,110 @@
+"""One pair, explored: both subjects loaded, walked through every world, compared in each. Pure computation in this
+process; who confines it is sandbox's, what is reported is verdicts'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct, field
+
+from codemods.prove.compare import Difference, agree_at_once, differences, early_reads, is_cut
+from codemods.prove.explore import Budget, Exploration, Seen
+from codemods.prove.opaque import ATTR, Opaque
+from codemods.prove.run import Run
+from codemods.prove.slices import Loader
+from codemods.prove.stable import Twins
+from codemods.prove.subject import Subject, shared_names
+from codemods.prove.world import World
+
+
+class Found(Struct, eq=False):
+    """A difference with the world that shows it."""
+
+    difference: Difference
+    seen: Seen
+
+
+class Walk(Struct, eq=False):
+    """What came of the walk of one pair."""
+
+    paths: int = 0
+    faults: int = 0
+    is_complete: bool = True
+    cut: dict[str, int] = field(default_factory=dict)  # why runs were cut short, and how often
+    found: list[Found] = field(default_factory=list)
+
+
+class PairOfSubjects:
+    """Both sides of a pair, live."""
+
+    def __init__(
+        self,
+        twins: Twins,
+        old: str,
+        new: str,
+        *,
+        is_rebound: Callable[[str], bool] = lambda _: False,
+        is_real: bool = False,
+        real_modules: frozenset[str] = frozenset(),
+    ) -> None:
+        self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
+        self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
+        self.new.renamed = shared_names(self.old, self.new)
+        self.is_rebound = is_rebound
+
+    def run(self, world: World, *, trace: bool = False) -> tuple[Run, Run]:
+        """Both twins in one world."""
+        old = self.old.run(world, self.is_rebound, trace=trace)
+        decided = len(world.trail)
+        new = self.new.run(world, self.is_rebound, trace=trace)
+        if len(world.trail) > decided and self._contradicts(world, old, decided):
+            old = self.old.run(world, self.is_rebound, trace=trace)
+        return old, new
+
+    @staticmethod
+    def _contradicts(world: World, old: Run, decided: int) -> bool:
+        """Whether the new twin made the world say something of a value that the old one had used otherwise before."""
+        for choice in world.trail[decided:]:
+            question, answer = choice.question, choice.options[choice.index]
+            if question[0] == "none" and answer and question[1] in old.implicit:
+                return True
+            if question[0] == "has" and not answer and _has_read(old, question[1], question[2]):
+                return True
+        return False
+
+
+def _has_read(run: Run, base: Any, name: str) -> bool:
+    return any(
+        each._u_kind is ATTR and each._u_parts[0] is base and each._u_parts[1] == name for each in run.reads
+    )
+
+
+def walk(pair: PairOfSubjects, budget: Budget, *, values: dict[Opaque, Any] | None = None, most: int = 200) -> Walk:
+    """Every world of a pair. Stops early where `most` different differences are found."""
+    made = Walk()
+    exploration = Exploration(pair.run, budget, values)
+    known: set[tuple[str, str]] = set()
+    for seen in exploration.worlds():
+        if agree_at_once(seen):
+            _count_cut(made, seen)
+            continue
+        _count_cut(made, seen)
+        for each in [*differences(seen), *([] if seen.is_fault else early_reads(seen))]:
+            key = (each.code, each.message)
+            if key not in known:
+                known.add(key)
+                made.found.append(Found(each, seen))
+        if len(known) >= most:
+            exploration.is_complete = False
+            break
+    made.paths, made.faults, made.is_complete = exploration.paths, exploration.faults, exploration.is_complete
+    return made
+
+
+def _count_cut(made: Walk, seen: Seen) -> None:
+    for run in (seen.old, seen.new):
+        reason = is_cut(run)
+        if reason:
+            made.cut[reason] = made.cut.get(reason, 0) + 1
+            return

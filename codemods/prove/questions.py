@@ -1,0 +1,240 @@
+"""What a run answers when code asks an opaque value for its truth, its order, its class, its size: by asking the world.
+
+Orders are taken as total and equality as symmetric; NaN and classes that compare otherwise are outside (docs: Limits)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from codemods.prove.errors import OpaqueError, Stopped
+from codemods.prove.facts import MISSING
+from codemods.prove.freeze import Freezer, mark, thaw
+from codemods.prove.opaque import ATTR, CALL, GLOBAL, ITEM, OP, ROOT, TEXT, Opaque, term
+from codemods.prove.world import World
+
+_CONSTANTS = (str, int, float, bool, bytes)
+_SIZES = (1, 2, 0)
+_MIRROR = {"gt": "lt", "ge": "le"}
+
+
+class Questions:
+    """The half of a run that decides."""
+
+    world: World
+    freezer: Freezer
+    implicit: set[Opaque]
+    touched: dict[Opaque, Opaque]
+
+    def truth(self, value: Opaque) -> bool:
+        if value._u_kind is OP:
+            name = value._u_parts[0]
+            decide = getattr(self, f"_truth_{name}", None)
+            if decide is not None:
+                return bool(decide(*value._u_parts[1:]))
+            return bool(self.world.ask(("true", value)))
+        if value._u_kind is not TEXT:
+            size = self._known_size(value)
+            if size is not None:
+                return size > 0
+        return bool(self.world.ask(("true", self.latest(value))))
+
+    def latest(self, value: Opaque) -> Opaque:
+        """The value as it is after the last call that was given it: its size and content may be others then."""
+        touch = self.touched.get(value)
+        return value if touch is None else term(OP, "after", value, touch)
+
+    def _known_size(self, value: Opaque) -> int | None:
+        value = self.latest(value)
+        about = self.world.facts.known(term(OP, "len", value))
+        if about is not None and about.truth_value() is not None and not about.truth_value():
+            return 0
+        if about is not None and about.low is not None and (about.low > 0 or about.low_open):
+            return 1
+        return None
+
+    def _truth_eq(self, a: Any, b: Any) -> bool:
+        if type(a) is not Opaque:
+            a, b = b, a
+        if type(b) is Opaque:
+            told = self.world.told(("same", b, a))
+            return bool(told) if told is not MISSING else bool(self.world.ask(("same", a, b)))
+        if b is None:
+            return self.is_none(a)
+        constant = thaw(b)
+        if isinstance(constant, _CONSTANTS):
+            return bool(self.world.ask(("eq", a, constant), (False, True)))
+        if type(b) is tuple and b in (("tuple",), ("list",), ("dict", frozenset()), ("set", frozenset())):
+            return not self.truth(a)
+        return bool(self.world.ask(("same", a, b), (False, True)))
+
+    def _truth_ne(self, a: Any, b: Any) -> bool:
+        return not self._truth_eq(a, b)
+
+    def _truth_lt(self, a: Any, b: Any) -> bool:
+        low, high = thaw(a), thaw(b)
+        if type(a) is Opaque and isinstance(high, int | float):
+            return bool(self.world.ask(("lt", a, high)))
+        if type(b) is Opaque and isinstance(low, int | float):
+            return not self.world.ask(("le", b, low))
+        if self.world.told(("less", b, a)) is True:
+            return False
+        return bool(self.world.ask(("less", a, b)))
+
+    def _truth_le(self, a: Any, b: Any) -> bool:
+        return not self._truth_lt(b, a)
+
+    def _truth_not(self, value: Opaque) -> bool:
+        return not self.truth(value)
+
+    def _truth_isinstance(self, value: Opaque, kind: Any) -> bool:
+        return self.is_a(value, kind)
+
+    def _truth_len(self, value: Opaque) -> bool:
+        return not self.world.ask(("le", term(OP, "len", value), 0))
+
+    def is_none(self, value: Opaque) -> bool:
+        """`value is None`."""
+        kind = value._u_kind
+        if kind is TEXT or (kind is GLOBAL and value in self.implicit) or kind is ROOT and value._u_parts[0] == "self":
+            return False
+        if self.world.values and value in self.world.values:
+            return self.world.values[value] is None
+        return bool(self.world.ask(("none", value), (False, True)))
+
+    def is_same(self, a: Any, b: Any) -> bool:
+        """`a is b`."""
+        if a is b:
+            return True
+        if type(b) is Opaque and type(a) is not Opaque:
+            a, b = b, a
+        if type(a) is not Opaque:
+            return False
+        if b is None:
+            return self.is_none(a)
+        if type(b) is Opaque:
+            return self._truth_eq(a, b)
+        frozen = self.freezer.freeze(b)
+        if isinstance(b, bool):
+            return bool(self.world.ask(("eq", a, b), (False, True)))
+        return bool(self.world.ask(("same", a, frozen), (False, True)))
+
+    def is_a(self, value: Any, kind: Any) -> bool:
+        """`isinstance` with one class, real or opaque, of a value that may be opaque."""
+        if type(value) is Opaque:
+            if kind is object:
+                return True
+            if kind is type(None):
+                return self.is_none(value)
+            if value._u_kind is TEXT:
+                return kind is str
+            if value._u_kind is ROOT and value._u_parts[0] == "self":
+                return bool(self.world.ask(("true", term(OP, "isinstance", value, self.freezer.freeze(kind)))))
+            frozen = kind if isinstance(kind, type) and kind.__module__ == "builtins" else self.freezer.freeze(kind)
+            return bool(self.world.ask(("isa", value, frozen)))
+        return self.is_instance(value, kind)
+
+    def is_instance(self, value: Any, kind: Opaque) -> bool:
+        """Whether a real value is an instance of a class that is not in the trees."""
+        if value is None or isinstance(value, str | int | float | bytes | list | tuple | dict | set):
+            return False
+        if isinstance(value, OpaqueError):
+            raised = value._u_raised
+            if raised is kind or (raised._u_kind is CALL and raised._u_parts[0] is kind):
+                return True
+        if any(getattr(base, "_u_class", None) is kind for base in type(value).__mro__):
+            return True
+        return bool(self.world.ask(("true", term(OP, "isinstance", self.freezer.freeze(value), kind)), (False, True)))
+
+    def compare(self, name: str, a: Any, b: Any) -> Any:
+        if a is b and name in ("eq", "ne"):
+            return name == "eq"
+        if name in _MIRROR:
+            name, a, b = _MIRROR[name], b, a
+        if name in ("lt", "le"):
+            for each in (a, b):
+                if type(each) is Opaque:
+                    self.need(each, f"'{name}' not supported")
+        freeze = self.freezer.freeze
+        return term(OP, name, freeze(a), freeze(b))
+
+    def need(self, value: Opaque, what: str) -> None:
+        """The operation fails on None."""
+        if value in self.world.facts.nones:
+            raise TypeError(f"{what} of 'NoneType'")
+        self.implicit.add(value)
+
+    def operate(self, name: str, *operands: Any) -> Any:
+        for each in operands:
+            if type(each) is Opaque:
+                self.need(each, f"unsupported operand type for {name}:")
+        if name == "add" and len(operands) == 2:
+            whole = self._concatenated(*operands)
+            if whole is not None:
+                return whole
+        freeze = self.freezer.freeze
+        return term(OP, name, *[freeze(each) for each in operands])
+
+    def _concatenated(self, a: Any, b: Any) -> Any:
+        from codemods.prove.freeze import joined, text_parts
+
+        pieces: list[Any] = []
+        for each in (a, b):
+            if type(each) is str:
+                pieces.extend(text_parts(each))
+            elif type(each) is Opaque:
+                pieces.append((each, ""))
+            else:
+                return None
+        if not any(type(each) is str or (type(each) is Opaque and each._u_kind is TEXT) for each in (a, b)):
+            return None
+        return joined(pieces)
+
+    def sizes(self, value: Opaque) -> int:
+        """How many items there are: 0, 1 or 2, unless what was said of the size asks for more."""
+        self.need(value, "'len' and iteration")
+        value = self.latest(value)
+        known = self.world.facts.known(term(OP, "len", value))
+        options: tuple[int, ...] = _SIZES
+        about = self.world.facts.known(value)
+        if about is not None and about.truth_value():
+            options = (1, 2)
+        if known is not None:
+            options = tuple(each for each in options if known.equals(each) is not False)
+            if known.equal is not MISSING:
+                options = (int(known.equal),)
+            if not options:
+                options = (int(known.low or 0) + 1,)
+        if options[0] > 64:
+            raise Stopped(f"a loop of {options[0]} rounds")
+        size = int(self.world.ask(("size", value), options))
+        self.world.facts.about(term(OP, "len", value)).equal = size
+        return size
+
+    def length(self, value: Opaque) -> int:
+        return self.sizes(value)
+
+    def iterate(self, value: Opaque) -> Iterator[Any]:
+        size = self.sizes(value)
+        return iter([term(ITEM, self.latest(value), each, None) for each in range(size)])
+
+    def contains(self, value: Opaque, item: Any) -> bool:
+        self.need(value, "'in'")
+        about = self.world.facts.known(self.latest(value))
+        if about is not None and (about.size == 0 or about.truth is False):
+            return False
+        return bool(self.world.ask(("true", term(OP, "contains", self.latest(value), self.freezer.freeze(item)))))
+
+    def whole(self, value: Opaque) -> int:
+        """A number where Python itself must have one (an index, a count): 1, 2 or 0."""
+        self.need(value, "an index")
+        about = self.world.facts.about(value)
+        options = tuple(each for each in _SIZES if about.equals(each) is not False) or (3,)
+        number = int(self.world.ask(("whole", value), options))
+        about.equal, about.none = number, False
+        return number
+
+    def marked(self, value: Opaque, spec: str = "") -> str:
+        if value._u_kind is ATTR and value._u_parts[1] == "__name__":
+            return mark(value, spec)
+        return mark(value, spec)

@@ -1,0 +1,254 @@
+"""One twin in one world: what it did, in order, and what it may see.
+
+Records calls on collaborators, writes, `with`, iteration, output; makes the one call raise that the world has chosen.
+Reads are kept apart from effects: they show only where they come earlier or on more paths (compare.py)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from typing import Any
+
+from codemods.prove.errors import Fault, OpaqueError, Stopped
+from codemods.prove.freeze import Freezer
+from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, term
+from codemods.prove.questions import Questions
+from codemods.prove.world import World
+
+_GONE: Any = object()
+MOST_EVENTS = 20_000
+
+
+class Run(Questions):
+    """`is_rebound(name)`: whether the trees write an attribute of that name outside an initialiser, so that a call may
+    change it. `trace`: keep the place of each event (slower; for reports)."""
+
+    def __init__(
+        self, world: World, freezer: Freezer, is_rebound: Callable[[str], bool], *, trace: bool = False
+    ) -> None:
+        self.world, self.freezer, self.is_rebound = world, freezer, is_rebound
+        self.events: list[Opaque] = []  # one term an effect; a call is its result
+        self.moments: list[int] = []  # how many free decisions the world had made before each
+        self.places: list[tuple[str, int]] | None = [] if trace else None
+        self.reads: dict[Opaque, int] = {}
+        self.implicit: set[Opaque] = set()
+        self.touched: dict[Opaque, Opaque] = {}
+        self.heap: dict[Opaque, Any] = {}
+        self.env: dict[str, Any] = {}
+        self.last_call: Opaque | None = None
+        self._counts: dict[tuple[Any, ...], int] = {}
+        self._ticks = 0
+        self.made = 0
+
+    # -- what is recorded
+
+    def record(self, kind: str, *payload: Any) -> None:
+        self._keep(term(EVENT, kind, *payload))
+
+    def _keep(self, event: Opaque) -> None:
+        self.events.append(event)
+        self.moments.append(len(self.world.trail))
+        if self.places is not None:
+            self.places.append(subject_place())
+        if len(self.events) > MOST_EVENTS:
+            raise Stopped("too many effects")
+
+    def tick(self) -> None:
+        """One more round of a loop."""
+        self._ticks += 1
+        if self._ticks > 64:
+            raise Stopped("a loop that goes on")
+
+    # -- reads
+
+    def read(self, base: Opaque, name: str) -> Any:
+        if name[:2] == "__" and name[-2:] == "__" and name in _ABSENT:
+            raise AttributeError(name)
+        found = base._u_attrs.get(name) or attribute(base, name)
+        if base._u_kind is GLOBAL:
+            return self.heap.get(found, found) if self.heap else found
+        world = self.world
+        if base in world.facts.nones:
+            raise AttributeError(f"'NoneType' object has no attribute '{name}'")
+        if world.answers.get(("has", base, name)) is False:
+            raise AttributeError(f"object has no attribute '{name}'")
+        self.implicit.add(base)
+        if self.heap and found in self.heap:
+            value = self.heap[found]
+            if value is _GONE:
+                raise AttributeError(f"object has no attribute '{name}'")
+            return value
+        if self.last_call is not None and self.is_rebound(name):
+            found = term(ATTR, base, name, self.last_call)
+        if found not in self.reads:
+            self.reads[found] = len(self.events)
+        if world.values and found in world.values:
+            return world.values[found]
+        return found
+
+    def item(self, base: Opaque, key: Any) -> Any:
+        self.need(base, "item")
+        found = term(ITEM, self.latest(base), self.freezer.freeze(key), None)
+        return self.heap.get(found, found)
+
+    def has(self, base: Opaque, name: str) -> bool:
+        """`hasattr`."""
+        found = attribute(base, name)
+        if found in self.heap:
+            return self.heap[found] is not _GONE
+        if base in self.world.facts.nones:
+            return hasattr(None, name)
+        if base._u_kind is GLOBAL or found not in self.reads:
+            return bool(self.world.ask(("has", base, name)))
+        return True
+
+    # -- writes
+
+    def write(self, base: Opaque, name: str, value: Any) -> None:
+        if base in self.world.facts.nones:
+            raise AttributeError(f"'NoneType' object has no attribute '{name}'")
+        found = attribute(base, name)
+        self.record("set", found, self.freezer.freeze(value))
+        self.heap[found] = value
+
+    def delete(self, base: Opaque, name: str) -> None:
+        found = attribute(base, name)
+        self.record("delete", found)
+        self.heap[found] = _GONE
+
+    def store(self, base: Opaque, key: Any, value: Any) -> None:
+        self.need(base, "item assignment")
+        found = term(ITEM, base, self.freezer.freeze(key), None)
+        self.record("set item", found, self.freezer.freeze(value))
+        self.touched[base] = found
+        self.heap[term(ITEM, self.latest(base), self.freezer.freeze(key), None)] = value
+
+    def discard(self, base: Opaque, key: Any) -> None:
+        found = term(ITEM, base, self.freezer.freeze(key), None)
+        self.record("delete item", found)
+        self.touched[base] = found
+
+    def operate_in_place(self, name: str, a: Any, b: Any) -> Any:
+        """`a += b`: on a number or a text a new value, on an array a change of the array; which, nobody knows."""
+        if type(b) is str or (type(b) is Opaque and b._u_kind == "text"):
+            return self.operate(name, a, b)
+        self.need(a, f"unsupported operand type for {name}=:")
+        return term(OP, f"i{name}", a, self.freezer.freeze(b))
+
+    # -- calls
+
+    def call(self, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_quiet: bool = False) -> Any:
+        """A call on a collaborator: an effect, and a new value. `is_quiet`: it only reads (a clock)."""
+        if callee in self.world.facts.nones:
+            raise TypeError("'NoneType' object is not callable")
+        self.implicit.add(callee)
+        freeze = self.freezer.freeze
+        given = tuple([freeze(each) for each in args]) if args else ()
+        named = frozenset([(name, freeze(value)) for name, value in kwargs.items()]) if kwargs else None
+        key = (callee, given, named)
+        result = term(CALL, callee, given, named, self._count(key))
+        if is_quiet:
+            return result
+        self._keep(result)
+        self._touch(callee, given, result)
+        if result is self.world.fault:
+            raise Fault(result)
+        return result
+
+    def _count(self, key: tuple[Any, ...]) -> int:
+        count = self._counts.get(key, 0)
+        self._counts[key] = count + 1
+        return count
+
+    def _touch(self, callee: Any, given: tuple[Any, ...], result: Opaque) -> None:
+        self.last_call = result
+        touched = self.touched
+        for each in given:
+            if type(each) is Opaque and each._u_kind is not GLOBAL:
+                touched[each] = result
+        if callee._u_kind is ATTR and type(callee._u_parts[0]) is Opaque:
+            touched[callee._u_parts[0]] = result
+
+    def enter(self, value: Opaque, how: str = "with") -> Any:
+        count = self._count(("enter", value))
+        result = term(OP, "enter", value, count)
+        self.record(how, value)
+        if result is self.world.fault:
+            raise Fault(result)
+        return result
+
+    def leave(self, value: Opaque, error: tuple[Any, ...], how: str = "with") -> bool:
+        self.record(f"end {how}", value, None if not error or error[0] is None else self.freezer.freeze(error[1]))
+        return False
+
+    def wait(self, value: Opaque) -> Generator[Any, Any, Any]:
+        result = term(OP, "await", value, self._count(("await", value)))
+        self.record("await", value)
+        if result is self.world.fault:
+            raise Fault(result)
+        return result
+        yield
+
+    # -- classes outside the trees
+
+    def base_of(self, value: Opaque) -> type:
+        """A real class that stands for one that is not in the trees, to be a base of one that is."""
+        found = _bases.get(value)
+        if found is None:
+            name = str(value._u_parts[0]).rpartition(".")[2] if value._u_kind is GLOBAL else "Base"
+            is_error = name.endswith(("Error", "Exception", "Warning", "Exit"))
+            kind = _HeldError if is_error else Held
+            found = _bases[value] = type(name, (kind,), {"_u_class": value, "__module__": "outside"})
+        return found
+
+
+_bases: dict[Opaque, type] = {}
+_ABSENT = frozenset(
+    "__wrapped__ __set_name__ __fspath__ __length_hint__ __index__ __array__ __isabstractmethod__ __text_signature__"
+    " __signature__ __get__ __set__ __delete__ __prepare__ __abstractmethods__ __annotations__ __conform__"
+    " __instancecheck__ __init_subclass__ __class_getitem__ __slots__ __copy__ __deepcopy__ __reduce_ex__ __getstate__".split()
+)
+
+
+class Held:
+    """Base of what stands for classes outside the trees. An instance answers for what its class does not define."""
+
+    _u_class: Opaque
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        from codemods.prove.opaque import current
+
+        current.run.call(term(ATTR, self._u_class, "__init__", None), args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        from codemods.prove.opaque import current
+
+        if name.startswith("__") or name.startswith("_u_"):
+            raise AttributeError(name)
+        label = self.__dict__.get("_u_term")
+        if label is None:
+            run = current.run
+            run.made += 1
+            label = self.__dict__["_u_term"] = term(OP, "instance", type(self).__qualname__, run.made)
+        return current.run.read(label, name)
+
+
+class _HeldError(OpaqueError):
+    _u_class: Opaque
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(term(CALL, self._u_class, tuple(map(str, args)), None, 0))
+        self.args = args
+
+
+def subject_place() -> tuple[str, int]:
+    """File and line of the innermost frame of the subject's own code."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<old>") or name.startswith("<new>"):
+            return name, frame.f_lineno
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return "", 0

@@ -1,0 +1,235 @@
+"""What instrumented code calls in place of what Python does by itself. See instrument.py for where each stands.
+
+Real values behave as ever; only where an opaque value takes part is the run asked."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_opaque
+from codemods.prove.errors import Fault, NeverRaised, OpaqueError
+from codemods.prove.freeze import joined, mark
+from codemods.prove.opaque import ITEM, OP, Opaque, current, term
+from codemods.prove.texts import percent
+
+_FUNCTION, _METHOD = types.FunctionType, types.MethodType
+_BUILTIN = types.BuiltinFunctionType
+
+
+def call(callee: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`callee(*args, **kwargs)`."""
+    kind = type(callee)
+    if kind is Opaque:
+        return current.run.call(callee, args, kwargs)
+    if kind is _FUNCTION:
+        if "_u_side" in callee.__globals__ or not with_opaque(args, kwargs):
+            return callee(*args, **kwargs)
+        return outside_call(callee, args, kwargs)
+    if kind is _METHOD:
+        return callee(*args, **kwargs)
+    if kind is _BUILTIN or kind is type:
+        handler = HANDLERS.get(callee)
+        if handler is not None:
+            return handler(*args, **kwargs)
+        if with_opaque(args, kwargs):
+            return outside_call(callee, args, kwargs)
+    return callee(*args, **kwargs)
+
+
+def call_spread(callee: Any, given: list[tuple[bool, Any]], named: list[tuple[str | None, Any]]) -> Any:
+    """`callee(a, *b, c=d, **e)`. A collaborator is given what is opaque as it is."""
+    is_outside = type(callee) is Opaque
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for is_star, value in given:
+        if not is_star:
+            args.append(value)
+        elif is_outside and type(value) is Opaque:
+            args.append(term(OP, "*", value))
+        else:
+            args.extend(value)
+    for name, value in named:
+        if name is not None:
+            kwargs[name] = value
+        elif type(value) is Opaque:
+            if not is_outside:
+                raise_unsupported("** of an opaque value")
+            args.append(term(OP, "**", value))
+        else:
+            kwargs.update(value)
+    return call(callee, *args, **kwargs)
+
+
+def raise_unsupported(what: str) -> None:
+    from codemods.prove.errors import Unsupported
+
+    raise Unsupported(what)
+
+
+def is_(a: Any, b: Any) -> bool:
+    if type(a) is Opaque or type(b) is Opaque:
+        return current.run.is_same(a, b)
+    return a is b
+
+
+def is_not(a: Any, b: Any) -> bool:
+    return not is_(a, b)
+
+
+def in_(item: Any, container: Any) -> bool:
+    if type(container) is Opaque:
+        return current.run.contains(container, item)
+    if type(item) is Opaque and isinstance(container, (set, frozenset, dict, *MANY_BUILTINS)):
+        if any(each is item for each in container):
+            return True
+        return any(bool(item == each) for each in sorted(container, key=repr))
+    return item in container
+
+
+def not_in(item: Any, container: Any) -> bool:
+    return not in_(item, container)
+
+
+def text(*parts: Any) -> Any:
+    """An f-string: pieces, and (value, conversion, spec) triples."""
+    pieces: list[Any] = []
+    is_plain = True
+    for part in parts:
+        if type(part) is str:
+            pieces.append(part)
+            continue
+        value, conversion, spec = part
+        if type(value) is Opaque or isinstance(value, Fault | OpaqueError):
+            is_plain = False
+            pieces.append((current.run.freezer.freeze(value), f"{'!' + conversion if conversion == 'r' else ''}{spec}"))
+            continue
+        if conversion:
+            value = {"r": repr, "s": str, "a": ascii}[conversion](value)
+        made = format(value, spec)
+        is_plain = is_plain and "\ue000" not in made
+        pieces.append(made)
+    if is_plain:
+        return "".join(pieces)
+    return joined(_remade(pieces))
+
+
+def _remade(pieces: list[Any]) -> list[Any]:
+    from codemods.prove.freeze import text_parts
+
+    found: list[Any] = []
+    for piece in pieces:
+        found.extend(text_parts(piece) if isinstance(piece, str) else [piece])
+    return found
+
+
+def item(container: Any, key: Any) -> Any:
+    """`container[key]`."""
+    if type(container) is Opaque:
+        return current.run.item(container, key)
+    if type(key) is Opaque:
+        if isinstance(container, dict):
+            for each in container:
+                if each is key or bool(key == each):
+                    return container[each]
+            raise KeyError(key)
+        if isinstance(container, list | tuple | str):
+            if not container:
+                raise IndexError(f"{type(container).__name__} index out of range")
+            return term(ITEM, current.run.freezer.freeze(container), key, None)
+    if type(key) is slice and any(type(each) is Opaque for each in (key.start, key.stop, key.step)):
+        return term(ITEM, current.run.freezer.freeze(container), frozen_slice(key), None)
+    return container[key]
+
+
+def frozen_slice(key: slice) -> Any:
+    freeze = current.run.freezer.freeze
+    return ("slice", freeze(key.start), freeze(key.stop), freeze(key.step))
+
+
+def unpack(value: Any, shape: tuple[Any, ...]) -> Any:
+    """A value about to be unpacked: an opaque one has as many items as are wanted."""
+    if type(value) is not Opaque:
+        nested = [each for each in shape if each.__class__ is tuple]
+        if not nested or -1 in shape:
+            return value
+        items = list(value)
+        if len(items) != len(shape):
+            return items
+        return [unpack(each, inner) if type(inner) is tuple else each for each, inner in zip(items, shape, strict=True)]
+    run = current.run
+    run.need(value, "cannot unpack")
+    base = run.latest(value)
+    about = run.world.facts.known(base)
+    if about is not None and about.size is not None and about.size != len(shape) and -1 not in shape:
+        return list(run.iterate(value))
+    found: list[Any] = []
+    for index, inner in enumerate(shape):
+        if inner == -1:
+            after = len(shape) - index - 1
+            found.append(term(OP, "rest", base, index, after))
+            continue
+        each = term(ITEM, base, index if -1 not in shape[:index] else index - len(shape), None)
+        found.append(unpack(each, inner) if type(inner) is tuple else each)
+    return found
+
+
+def each(values: Any, shape: tuple[Any, ...]) -> Iterator[Any]:
+    """The items of a loop that unpacks each of them."""
+    return (unpack(value, shape) for value in values)
+
+
+def tick() -> None:
+    current.run.tick()
+
+
+def handles(kind: Any) -> Any:
+    """The class that an `except` clause names, such that it matches what is being raised or does not."""
+    error = sys.exc_info()[1]
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    if not isinstance(error, Fault | OpaqueError):
+        return tuple(each for each in kinds if type(each) is not Opaque) or NeverRaised
+    return type(error) if any(raised_is(error, each) for each in kinds) else NeverRaised
+
+
+def raised_is(error: BaseException, kind: Any) -> bool:
+    """Whether an exception of the world, or one of a class outside the trees, is of a class."""
+    if kind in (Exception, BaseException, object):
+        return True
+    run = current.run
+    if isinstance(error, Fault):
+        if isinstance(kind, type) and not issubclass(kind, Exception):
+            return False
+        raised = term(OP, "raised", error._u_fault)
+        frozen = kind if isinstance(kind, type) and kind.__module__ == "builtins" else run.freezer.freeze(kind)
+        return bool(run.world.ask(("isa", raised, frozen)))
+    if type(kind) is Opaque:
+        return run.is_instance(error, kind)
+    return isinstance(error, kind)
+
+
+def raised(error: Any) -> Any:
+    """What `raise` is given."""
+    return OpaqueError(error) if type(error) is Opaque else error
+
+
+NAMES = {
+    "_u_call": call,
+    "_u_call_spread": call_spread,
+    "_u_is": is_,
+    "_u_is_not": is_not,
+    "_u_in": in_,
+    "_u_not_in": not_in,
+    "_u_text": text,
+    "_u_item": item,
+    "_u_slice": slice,
+    "_u_percent": percent,
+    "_u_unpack": unpack,
+    "_u_each": each,
+    "_u_tick": tick,
+    "_u_except": handles,
+    "_u_raise": raised,
+    "_u_mark": mark,
+}

@@ -1,0 +1,315 @@
+"""The part of a side that a pair needs, as live objects: a function, the class around it, and the names they use, each
+executed by itself. Nothing else of a module runs; what both sides share is opaque; modules outside the trees stand in.
+
+`is_real`: execute what both sides share as well (for runs on concrete values)."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from codemods.prove import runtime
+from codemods.prove.instrument import instrument
+from codemods.prove.live import hook, make_builtins
+from codemods.prove.opaque import GLOBAL, current, term
+from codemods.prove.run import Run
+from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Target
+from codemods.prove.stable import Twins
+from codemods.prove.state import State
+from codemods.prove.stand_ins import outside_module, outside_name
+
+_DATA_BASES = frozenset("Struct NamedTuple TypedDict Enum IntEnum StrEnum Flag IntFlag Protocol ABC".split())
+_MISSING: Any = object()
+
+
+class Space:
+    """The live names of one module."""
+
+    def __init__(self, loader: Loader, facts: ModuleFacts) -> None:
+        self.loader, self.facts = loader, facts
+        self.names: dict[str, Any] = {
+            "__name__": facts.module,
+            "__file__": facts.path,
+            "__builtins__": loader.builtins,
+            "_u_side": loader.side.label,
+        }
+        self.pending: set[str] = set()
+        self._done: set[int] = set()
+
+    def ensure(self, names: Iterable[str]) -> None:
+        """Give the names of this module that code is about to use their values."""
+        for name in names:
+            if name not in self.names and name not in self.pending and name in self.facts.bindings:
+                self.pending.add(name)
+                self.names[name] = self._make(name)
+                self.pending.discard(name)
+            elif name not in self.names and self.facts.stars and not hasattr(builtins, name):
+                found = self.loader.side.resolve(self.facts.module, name)
+                if found.kind not in ("missing", "builtin"):
+                    self.names[name] = self.loader.value(found)
+
+    def _make(self, name: str) -> Any:
+        found = self.loader.side.resolve(self.facts.module, name)
+        if found.kind == "value" and found.module == self.facts.module:
+            return self._value(name)
+        if found.module == self.facts.module and found.node is not None:
+            if self.loader.is_opaque(found):
+                return term(GLOBAL, self.loader.canonical(found.key))
+            return self.define(found.node)
+        return self.loader.value(found)
+
+    def _value(self, name: str) -> Any:
+        """Run the statements that bind a name. Where they ask the world, the name itself is opaque."""
+        key = self.loader.canonical(f"{self.facts.module}:{name}")
+        for index in self.facts.bindings[name]:
+            statement = self.facts.tree.body[index]
+            if isinstance(statement, ast.If | ast.Try | ast.For | ast.While | ast.With):
+                return self._guarded(statement, name, key)
+            if index in self._done:
+                continue
+            self._done.add(index)
+            self.run([statement])
+        return self.names.get(name, term(GLOBAL, key))
+
+    def _guarded(self, statement: ast.stmt, name: str, key: str) -> Any:
+        """A name that is bound under a condition: opaque, unless the condition is known."""
+        before = dict(self.names)
+        run = self.loader.run
+        asked = len(run.world.trail)
+        try:
+            self.run([statement])
+        except Exception:  # noqa: BLE001 - the subject may raise anything; then the name is not known
+            self.names = before | {"__builtins__": self.loader.builtins}
+            return term(GLOBAL, key)
+        if len(run.world.trail) > asked:
+            return term(GLOBAL, key)
+        return self.names.get(name, term(GLOBAL, key))
+
+    def define(self, node: DefNode, wanted: set[str] | None = None) -> Any:
+        """Execute a definition and what it uses. wanted: of a class, the methods to keep (None: all)."""
+        made = self._class_slice(node, wanted) if isinstance(node, ast.ClassDef) else node
+        self.run([made])
+        found = self.names[node.name]
+        if isinstance(found, type) and isinstance(node, ast.ClassDef):
+            hook(found)
+        return found
+
+    def _class_slice(self, node: ast.ClassDef, wanted: set[str] | None) -> ast.ClassDef:
+        if wanted is None:
+            return node
+        kept = [each for each in node.body if not isinstance(each, FunctionNode) or self._is_kept(each, wanted)]
+        sliced = copy.copy(node)
+        sliced.body = kept or [ast.copy_location(ast.Pass(), node)]
+        return sliced
+
+    def _is_kept(self, node: FunctionNode, wanted: set[str]) -> bool:
+        return node.name in wanted or any(
+            isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id in wanted
+            for each in node.decorator_list
+        )
+
+    def run(self, statements: list[ast.stmt]) -> None:
+        """Execute statements of this module, with the names they use."""
+        used = _names_used(statements)
+        bound = {each.name for each in statements if isinstance(each, DefNode)}
+        self.ensure(sorted(used - bound))
+        tree = instrument(ast.Module(body=copy.deepcopy(statements), type_ignores=[]))
+        code = compile(tree, f"<{self.loader.side.label}>{self.facts.path}", "exec", dont_inherit=True)
+        outer = getattr(current, "run", None)
+        current.run = self.loader.run
+        try:
+            exec(code, self.names)
+        finally:
+            if outer is not None:
+                current.run = outer
+
+
+class Loader:
+    """The live half of one side for one pair."""
+
+    def __init__(self, twins: Twins, side: Side, *, is_real: bool = False, real_modules: frozenset[str] = frozenset()):
+        from codemods.prove.load_run import LoadRun
+
+        self.twins, self.side, self.is_real, self.real_modules = twins, side, is_real, real_modules
+        self.run = LoadRun(self.name_of)
+        self.spaces: dict[str, Space] = {}
+        self.inside: set[str] = set()  # canonical names that are executed though both sides share them
+        self.builtins = make_builtins(self, runtime.NAMES)
+        self.state = State(self.spaces)
+
+    # -- names
+
+    def canonical(self, key: str) -> str:
+        return self.twins.canonical(self.side, key)
+
+    def name_of(self, value: Any) -> str | None:
+        """The name on the old side of a function, class or module of the trees."""
+        if isinstance(value, types.FunctionType):
+            if "_u_side" not in value.__globals__ or "<locals>" in value.__qualname__ or "<lambda>" in value.__name__:
+                return None
+            return self.canonical(f"{value.__globals__['__name__']}:{value.__qualname__}")
+        if isinstance(value, ModuleProxy):
+            return value._u_module
+        if isinstance(value, type) and "_u_tree" in value.__dict__ and "<locals>" not in value.__qualname__:
+            return self.canonical(f"{value.__module__}:{value.__qualname__}")
+        return None
+
+    def space(self, module: str) -> Space | None:
+        found = self.spaces.get(module)
+        if found is None:
+            facts = self.side.facts(module)
+            if facts is None:
+                return None
+            found = self.spaces[module] = Space(self, facts)
+        return found
+
+    def is_opaque(self, target: Target) -> bool:
+        if self.is_real or self.canonical(target.key) in self.inside:
+            return False
+        if isinstance(target.node, ast.ClassDef) and is_data(target.node):
+            return False
+        return self.twins.is_stable(self.side, target)
+
+    def settle(self, run: Run) -> None:
+        """Record what a run has left in the modules, and put it back."""
+        self.state.settle(run, self.canonical)
+
+    # -- values
+
+    def value(self, target: Target) -> Any:
+        """The live value of what a name means. Raises ImportError where a module has no such name."""
+        if target.kind == "outside":
+            module, _, name = target.module.rpartition(".")
+            if not module:
+                return outside_module(target.module, self.real_modules)
+            found = outside_module(target.module, self.real_modules) if _is_known(target.module) else None
+            return outside_name(module, name, self.real_modules) if found is None else found
+        if target.kind == "module":
+            return ModuleProxy(self, target.module)
+        if target.kind == "builtin":
+            return getattr(builtins, target.name)
+        if target.kind == "missing":
+            raise ImportError(f"cannot import name {target.name!r} from {target.module!r}")
+        if target.kind != "value" and self.is_opaque(target):
+            return term(GLOBAL, self.canonical(target.key))
+        space = self.space(target.module)
+        assert space is not None
+        space.ensure([target.name])
+        return space.names.get(target.name, term(GLOBAL, self.canonical(target.key)))
+
+    def import_(self, name: str, names: Any = None, _: Any = None, wanted: Any = (), level: int = 0) -> Any:
+        """`__import__` of the subject."""
+        path = (names or {}).get("__file__", "")
+        dotted = self.side.modules.absolute(path, level, name) if level else name
+        shown = dotted if wanted else dotted.partition(".")[0]
+        if self.side.has_module(dotted):
+            return ModuleProxy(self, shown)
+        if self.side.facts(dotted.partition(".")[0]) is not None and dotted != shown:
+            raise ModuleNotFoundError(f"No module named {dotted!r}")
+        if wanted and any(_is_known(f"{dotted}.{each}") for each in wanted):
+            return outside_module(dotted, self.real_modules)
+        if not wanted and dotted != shown:
+            outside_module(dotted, self.real_modules)
+        return OutsideProxy(shown, self.real_modules) if wanted else outside_module(shown, self.real_modules)
+
+    def needed_methods(self, module: str, owner: ast.ClassDef, start: str) -> set[str]:
+        """The methods of a class that may run when one is called: by name, what both sides share left out."""
+        wanted, pending = {start}, [start]
+        methods = {each.name: each for each in owner.body if isinstance(each, FunctionNode)}
+        while pending:
+            node = methods.get(pending.pop())
+            for each in ast.walk(node) if node is not None else ():
+                if isinstance(each, ast.Attribute) and each.attr in methods and each.attr not in wanted:
+                    if not self._is_shared(module, owner, each.attr):
+                        wanted.add(each.attr)
+                        pending.append(each.attr)
+        return wanted | {name for name in methods if name[:2] == "__" and name not in ("__init__", "__getattr__")}
+
+    def _is_shared(self, module: str, owner: ast.ClassDef, name: str) -> bool:
+        from codemods.prove.stable import signature
+
+        key = f"{module}:{owner.name}.{name}"
+        canonical = self.canonical(key)
+        if self.is_real or canonical in self.inside:
+            return False
+        other = self.twins.new if self.side is self.twins.old else self.twins.old
+        there = self.twins.original(key) if self.side is self.twins.old else canonical
+        other_module, _, qualname = there.partition(":")
+        mine, theirs = self.side.definition(module, f"{owner.name}.{name}")[0], None
+        if other.facts(other_module) is not None:
+            theirs = other.definition(other_module, qualname)[0]
+        if not isinstance(mine, FunctionNode) or not isinstance(theirs, FunctionNode):
+            return False
+        return signature(mine) == signature(theirs)
+
+
+class ModuleProxy(types.ModuleType):
+    """A module of the tree: its names are made when they are asked for."""
+
+    def __init__(self, loader: Loader, module: str) -> None:
+        super().__init__(module)
+        self.__dict__.update(_u_loader=loader, _u_module=module)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_u_") or name in ("__path__", "__wrapped__", "__spec__", "__file__"):
+            raise AttributeError(name)
+        loader, module = self.__dict__["_u_loader"], self.__dict__["_u_module"]
+        target = loader.side.member(module, name)
+        if target.kind == "missing":
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return loader.value(target)
+
+
+class OutsideProxy(types.ModuleType):
+    """A module outside the trees, seen by `from x import y`."""
+
+    def __init__(self, module: str, real: frozenset[str]) -> None:
+        super().__init__(module)
+        self.__dict__.update(_u_module=module, _u_real=real)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("__path__", "__spec__"):
+            raise AttributeError(name)
+        return outside_name(self.__dict__["_u_module"], name, self.__dict__["_u_real"])
+
+
+def is_data(node: ast.ClassDef) -> bool:
+    """A class that only holds fields, or an exception: making one has no effect."""
+    if any(isinstance(each, FunctionNode) and each.name in ("__init__", "__post_init__", "__new__") for each in node.body):
+        return False
+    bases = [ast.unparse(each).rpartition(".")[2].partition("[")[0] for each in node.bases]
+    if any("dataclass" in ast.unparse(each) for each in node.decorator_list):
+        return all(base in _DATA_BASES or base in ("object", "Generic") for base in bases)
+    return bool(bases) and all(
+        base in _DATA_BASES or (base.endswith(("Error", "Exception", "Warning")) and hasattr(builtins, base)) for base in bases
+    )
+
+
+def _is_known(dotted: str) -> bool:
+    from codemods.prove.stand_ins import PURE
+
+    return dotted in PURE or dotted in ("os", "os.path", "logging", "time", "warnings", "sys")
+
+
+def _names_used(statements: list[ast.stmt]) -> set[str]:
+    """Names that code reads, annotations aside, since they are dropped."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(statements)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Global):
+            found.update(node.names)
+        for field, value in ast.iter_fields(node):
+            if field in ("annotation", "returns"):
+                continue
+            if isinstance(value, ast.AST):
+                pending.append(value)
+            elif isinstance(value, list):
+                pending.extend(each for each in value if isinstance(each, ast.AST))
+    return found

@@ -1,0 +1,286 @@
+"""One callable of a side, ready to run: found, sliced out, given the inputs of a world, and followed to its end
+(generators are stepped, coroutines driven, context managers entered and left)."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from codemods.prove.errors import Fault, OpaqueError, Stopped, Unsupported
+from codemods.prove.freeze import Freezer
+from codemods.prove.live import stand_for
+from codemods.prove.opaque import OP, ROOT, Opaque, attribute, current, term
+from codemods.prove.run import Run
+from codemods.prove.sides import FunctionNode
+from codemods.prove.slices import Loader
+from codemods.prove.world import World
+from codemods.schema.errors import UnmovedError
+
+_STEPS = 4
+_OMITTED: Any = object()
+
+
+class NoSuchCallable(UnmovedError):
+    """A pair names what a tree does not have."""
+
+    code = "no-such-callable"
+
+
+class Subject:
+    """`reference`: `module:Qual.name`. `shared`: names of parameters of the old side, by name of this side's."""
+
+    def __init__(self, loader: Loader, reference: str, renamed: dict[str, Any] | None = None) -> None:
+        self.loader, self.reference = loader, reference
+        self.renamed = renamed or {}
+        module, _, self.qualname = reference.partition(":")
+        node, owner = loader.side.definition(module, self.qualname)
+        if not isinstance(node, FunctionNode):
+            raise NoSuchCallable(
+                f"the {loader.side.label} tree has no function {reference}", fix="name it as module:function or module:Class.method"
+            )
+        self.node, self.owner, self.module = node, owner, module
+        self.decorators = [ast.unparse(each) for each in node.decorator_list]
+        self._load()
+
+    @property
+    def path(self) -> str:
+        facts = self.loader.side.facts(self.module)
+        assert facts is not None
+        return facts.path
+
+    def _load(self) -> None:
+        space = self.loader.space(self.module)
+        assert space is not None
+        self.kind: Any = None
+        if self.owner is None:
+            self.loader.inside.add(self.loader.canonical(self.reference))
+            space.names.pop(self.node.name, None)
+            self.function = space.define(self.node)
+        else:
+            self._load_class(space)
+
+    def _load_class(self, space: Any) -> None:
+        owner = self.owner
+        assert owner is not None
+        wanted = self.loader.needed_methods(self.module, owner, self.node.name)
+        space.pending.add(owner.name)
+        self.kind = space.define(owner, wanted)
+        space.pending.discard(owner.name)
+        self.function = self.kind.__dict__.get(self.node.name)
+
+    # -- inputs
+
+    def parameters(self) -> list[ast.arg]:
+        args = self.node.args
+        return [*args.posonlyargs, *args.args, *args.kwonlyargs]
+
+    def is_bound(self) -> bool:
+        """Whether the first parameter is the instance or the class."""
+        return self.owner is not None and "staticmethod" not in self.decorators
+
+    def roots(self) -> list[str]:
+        """The names of the parameters that a caller gives."""
+        names = [each.arg for each in self.parameters()]
+        return names[1:] if self.is_bound() else names
+
+    def inputs(self, world: World) -> dict[str, Any]:
+        """A value for each parameter: opaque, unless the world has a concrete one."""
+        found: dict[str, Any] = {}
+        with_default = self._with_default()
+        omits = bool(with_default) and world.ask(("defaults",), (False, True))
+        for name in self.roots():
+            if omits and name in with_default:
+                continue
+            root = self.renamed.get(name, term(ROOT, name))
+            found[name] = world.values.get(root, root) if type(root) is Opaque else root
+        return found
+
+    def _with_default(self) -> set[str]:
+        args = self.node.args
+        positional = [*args.posonlyargs, *args.args]
+        names = {each.arg for each in positional[len(positional) - len(args.defaults) :]}
+        return names | {each.arg for each, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is not None}
+
+    # -- a run
+
+    def run(self, world: World, is_rebound: Any, *, trace: bool = False) -> Run:
+        """What the callable does in a world."""
+        freezer = Freezer(self.loader.name_of)
+        run = Run(world, freezer, is_rebound, trace=trace)
+        current.run = run
+        self.loader.state.remember()
+        try:
+            inputs = self.inputs(world)
+            self._follow(run, lambda: self._start(inputs))
+            _call_back(run, freezer)
+            self._end(run, inputs)
+        except Stopped as stopped:
+            run.record("stopped", str(stopped))
+        except Unsupported as problem:
+            run.record("unsupported", str(problem))
+        except RecursionError:
+            run.record("stopped", "recursion")
+        return run
+
+    def _start(self, inputs: dict[str, Any]) -> Any:
+        positional = {each.arg for each in self.node.args.posonlyargs}
+        args = [value for name, value in inputs.items() if name in positional]
+        kwargs = {name: value for name, value in inputs.items() if name not in positional}
+        if self.owner is None:
+            return self.function(*args, **kwargs)
+        if "classmethod" in self.decorators or self.node.name == "__new__":
+            return getattr(self.kind, self.node.name)(*args, **kwargs)
+        if "staticmethod" in self.decorators:
+            return getattr(self.kind, self.node.name)(*args, **kwargs)
+        instance = stand_for(self.kind, term(ROOT, "self"))
+        if isinstance(self.function, property):
+            getter = self.function.fset if inputs else self.function.fget
+            return getter(instance, *inputs.values()) if getter is not None else None
+        return getattr(instance, self.node.name)(*args, **kwargs)
+
+    def _follow(self, run: Run, start: Any) -> None:
+        try:
+            value = _driven(run, start())
+        except (Stopped, Unsupported, RecursionError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome
+            run.record("raise", frozen_error(run, error))
+            return
+        run.record("return", run.freezer.freeze(value))
+
+    def _end(self, run: Run, inputs: dict[str, Any]) -> None:
+        """What is left behind: arguments that were changed, globals, tables."""
+        for name, value in inputs.items():
+            if isinstance(value, list | dict | set):
+                run.record("argument", name, run.freezer.freeze(value))
+        self.loader.settle(run)
+
+
+def frozen_error(run: Run, error: BaseException) -> Any:
+    """An exception that left: class, text, and what it was raised from."""
+    frozen = run.freezer.freeze(error)
+    if isinstance(error, TypeError | AttributeError) and "Opaque" in str(error):
+        raise Unsupported(str(error))
+    if error.__cause__ is not None:
+        return ("from", frozen, run.freezer.freeze(error.__cause__))
+    return frozen
+
+
+def _driven(run: Run, value: Any) -> Any:
+    """The result, after generators have yielded, coroutines have run and context managers have been entered and left."""
+    if inspect.iscoroutine(value):
+        return _driven(run, _awaited(run, value))
+    if inspect.isgenerator(value):
+        return _stepped(run, value)
+    if inspect.isasyncgen(value):
+        return _async_stepped(run, value)
+    if type(value).__name__ in ("_GeneratorContextManager", "_AsyncGeneratorContextManager"):
+        return _entered(run, value)
+    return value
+
+
+def _awaited(run: Run, coroutine: Any) -> Any:
+    steps = 0
+    try:
+        while steps < 64:
+            run.record("suspended", run.freezer.freeze(coroutine.send(None)))
+            steps += 1
+    except StopIteration as done:
+        return done.value
+    raise Stopped("a coroutine that goes on")
+
+
+def _stepped(run: Run, generator: Any) -> Any:
+    """Take from a generator; after each value the world goes on, closes it, or throws into it."""
+    run.record("generator")
+    sent: Any = None
+    for index in range(_STEPS):
+        try:
+            value = generator.send(sent)
+        except StopIteration as done:
+            return done.value
+        run.record("yield", run.freezer.freeze(value))
+        how = run.world.ask(("consume", index), ("next", "close", "throw"))
+        if how == "close":
+            generator.close()
+            return None
+        if how == "throw":
+            generator.throw(Fault(term(OP, "thrown", index)))
+            return None
+    generator.close()
+    return None
+
+
+def _async_stepped(run: Run, generator: Any) -> Any:
+    run.record("generator")
+    for index in range(_STEPS):
+        try:
+            value = _awaited(run, generator.__anext__())
+        except StopAsyncIteration:
+            return None
+        run.record("yield", run.freezer.freeze(value))
+        if run.world.ask(("consume", index), ("next", "close")) == "close":
+            break
+    _awaited(run, generator.aclose())
+    return None
+
+
+def _entered(run: Run, manager: Any) -> Any:
+    is_async = hasattr(manager, "__aenter__") and not hasattr(manager, "__enter__")
+    value = _awaited(run, manager.__aenter__()) if is_async else manager.__enter__()
+    run.record("entered", run.freezer.freeze(value))
+    error: Any = None
+    if run.world.ask(("body",), ("ok", "error")) == "error":
+        error = Fault(term(OP, "body"))
+    given = (None, None, None) if error is None else (type(error), error, None)
+    swallowed = _awaited(run, manager.__aexit__(*given)) if is_async else manager.__exit__(*given)
+    run.record("left", bool(swallowed))
+    return None
+
+
+def _call_back(run: Run, freezer: Freezer) -> None:
+    """Functions that were handed out are called once, as a collaborator would."""
+    done = 0
+    while freezer.callbacks and done < 8:
+        function = freezer.callbacks.pop(0)
+        done += 1
+        run.record("callback", done)
+        code = function.__code__
+        args = [term(ROOT, f"callback {done}, argument {index}") for index in range(code.co_argcount)]
+        names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        kwargs = {name: term(ROOT, f"callback {done}, {name}") for name in names}
+        try:
+            value = _driven(run, function(*args, **kwargs))
+        except (Stopped, Unsupported, RecursionError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome
+            run.record("callback raises", frozen_error(run, error))
+            continue
+        run.record("callback returns", freezer.freeze(value))
+
+
+def shared_names(old: Subject, new: Subject) -> dict[str, Any]:
+    """The inputs of the new callable in terms of the old one's: by name, by position, or as attributes of its self."""
+    theirs, mine = old.roots(), new.roots()
+    extra = [name for name in mine if name not in theirs]
+    left = [name for name in theirs if name not in mine]
+    if extra and len(theirs) == len(mine) and len(extra) == len(left):
+        positions = {name: theirs[mine.index(name)] for name in extra}
+        if sorted(positions.values()) == sorted(left):
+            return {name: term(ROOT, other) for name, other in positions.items()}
+    if not old.is_bound() or new.is_bound():
+        return {}
+    root = term(ROOT, "self")
+    owner = (old.owner.name if old.owner is not None else "").lower()
+    found: dict[str, Any] = {}
+    for name in extra:
+        is_self = name == "self" or name.replace("_", "") == owner
+        found[name] = root if is_self else attribute(root, name.lstrip("_"))
+    return found
+
+
+def places(subjects: Iterator[Subject]) -> list[str]:
+    """Path and line of each."""
+    return [f"{each.path}:{each.node.lineno}" for each in subjects]

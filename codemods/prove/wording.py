@@ -1,0 +1,133 @@
+"""Terms and effects as text for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, ROOT, TEXT, Opaque
+
+_SIGNS = {
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//",
+    "mod": "%", "pow": "**", "and": "&", "or": "|", "xor": "^", "matmul": "@", "lshift": "<<", "rshift": ">>",
+    "contains": "∋",
+}  # fmt: skip
+_LONGEST = 240
+
+
+def word(value: Any) -> str:
+    """A frozen value."""
+    made = _word(value)
+    return made if len(made) <= _LONGEST else made[: _LONGEST - 1] + "…"
+
+
+def _word(value: Any) -> str:
+    if type(value) is Opaque:
+        return _term(value)
+    if type(value) is tuple and value and isinstance(value[0], str):
+        return _compound(value[0], value[1:])
+    if isinstance(value, frozenset):
+        return "{" + ", ".join(sorted(_word(each) for each in value)) + "}"
+    if type(value) is tuple:
+        return "(" + ", ".join(_word(each) for each in value) + ")"
+    return repr(value)
+
+
+def _compound(kind: str, rest: tuple[Any, ...]) -> str:
+    if kind in ("bool", "float"):
+        return str(rest[0])
+    if kind in ("tuple", "list", "iterator"):
+        opening, closing = {"tuple": "()", "list": "[]", "iterator": "<>"}[kind]
+        return opening + ", ".join(_word(each) for each in rest) + ("," if kind == "tuple" and len(rest) == 1 else "") + closing
+    if kind == "dict":
+        return "{" + ", ".join(sorted(f"{_word(k)}: {_word(v)}" for k, v in rest[0])) + "}"
+    if kind == "set":
+        return "{" + ", ".join(sorted(_word(each) for each in rest[0])) + "}" if rest[0] else "set()"
+    if kind == "named":
+        return str(rest[0]).rpartition(":")[2] or str(rest[0])
+    if kind == "error":
+        return f"{str(rest[0]).rpartition('.')[2]}({', '.join(_word(each) for each in rest[1:])})"
+    if kind == "fault":
+        return f"the error of {_word(rest[0])}"
+    if kind == "from":
+        return f"{_word(rest[0])} from {_word(rest[1])}"
+    if kind == "object":
+        name = str(rest[0]).rpartition(":")[2]
+        return f"{name}({', '.join(f'{key}={_word(each)}' for key, each in rest[1:])})"
+    if kind == "function":
+        return "<function>"
+    return f"{kind}({', '.join(_word(each) for each in rest)})"
+
+
+def _term(value: Opaque) -> str:
+    kind, parts = value._u_kind, value._u_parts
+    if kind is ROOT:
+        return str(parts[0])
+    if kind is GLOBAL:
+        return str(parts[0]).rpartition(":")[2].removeprefix("builtins.")
+    if kind is ATTR:
+        return f"{_word(parts[0])}.{parts[1]}"
+    if kind is ITEM:
+        return f"{_word(parts[0])}[{_word(parts[1])}]"
+    if kind is CALL:
+        named = [f"{name}={_word(each)}" for name, each in sorted(parts[2] or ())]
+        made = f"{_word(parts[0])}({', '.join([*map(_word, parts[1]), *named])})"
+        return made if parts[3] <= 0 else f"{made}#{parts[3] + 1}"
+    if kind is TEXT:
+        return "f" + repr("".join(part if isinstance(part, str) else "{" + _word(part[0]) + part[1] + "}" for part in parts))
+    if kind is EVENT:
+        return event(value)
+    return _operation(parts)
+
+
+def _operation(parts: tuple[Any, ...]) -> str:
+    name, rest = parts[0], parts[1:]
+    if name in _SIGNS and len(rest) == 2:
+        return f"({_word(rest[0])} {_SIGNS[name]} {_word(rest[1])})"
+    if name == "after":
+        return _word(rest[0])
+    if name in ("logger", "instance"):
+        return f"<{name} {rest[0] if isinstance(rest[0], str) else _word(rest[0])}>"
+    if name == "enter":
+        return f"{_word(rest[0])} as entered"
+    if name == "has env":
+        return f"{_word(rest[0])} in os.environ"
+    return f"{name}({', '.join(_word(each) for each in rest)})"
+
+
+def event(value: Opaque) -> str:
+    """One effect."""
+    if value._u_kind is not EVENT:
+        return f"call {_word(value)}"
+    kind, *payload = value._u_parts
+    words = [_word(each) for each in payload]
+    if kind in ("set", "set item", "global", "table", "class attribute", "argument"):
+        return f"{'set' if kind == 'set item' else kind} {words[0]} = {words[1]}"
+    if kind == "log":
+        return f"log {payload[1]} {words[2]} [{payload[0]}]"
+    if kind == "env":
+        return f"os.environ[{words[0]}] = {words[1]}" if payload[1] is not None else f"del os.environ[{words[0]}]"
+    return f"{kind} {', '.join(words)}".strip()
+
+
+def question(asked: tuple[Any, ...], answer: Any) -> str:
+    """One decision of a world."""
+    kind, *rest = asked
+    if kind == "none":
+        return f"{_word(rest[0])} is {'' if answer else 'not '}None"
+    if kind == "true":
+        return f"{_word(rest[0])} is {'true' if answer else 'false'}"
+    if kind in ("eq", "same"):
+        return f"{_word(rest[0])} {'==' if answer else '!='} {_word(rest[1])}"
+    if kind in ("lt", "le", "less"):
+        sign = {"lt": ("<", ">="), "le": ("<=", ">"), "less": ("<", ">=")}[kind][0 if answer else 1]
+        return f"{_word(rest[0])} {sign} {_word(rest[1])}"
+    if kind == "isa":
+        name = getattr(rest[1], "__name__", None) or _word(rest[1])
+        return f"{_word(rest[0])} is {'a' if answer else 'no'} {name}"
+    if kind == "size":
+        return f"{_word(rest[0])} has {answer} item{'' if answer == 1 else 's'}"
+    if kind == "has":
+        return f"{_word(rest[0])} has {'an' if answer else 'no'} attribute {rest[1]}"
+    if kind == "defaults":
+        return "parameters with a default are left out" if answer else "every parameter is given"
+    return f"{kind} {', '.join(_word(each) for each in rest)}: {answer}"
