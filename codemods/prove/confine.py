@@ -1,12 +1,14 @@
 """What code in this process may do once it is confined: compute, write below one folder, read what Python is made of.
 
-All else that Python reports (sys.addaudithook) is refused with `Refused` and told to `report` at once, so that code which
-swallows the exception, or ends the process, is still found out. Limits of the system bound memory, files and processes,
-and the kernel holds what it can (sandbox_kernel.py): an audit hook alone does not stop somebody who knows Python well.
-How long anything may take is decided by the callers. Nothing here can be undone; what the system lacks is returned."""
+All else that Python reports (sys.addaudithook) is refused with `Refused` and told to `report` at once, so that code
+which swallows the exception, or ends the process, is still found out. Limits of the system bound memory, files and
+processes, and the kernel holds what it can (sandbox_kernel.py): an audit hook alone does not stop somebody who knows
+Python well. How long anything may take is decided by the callers. Nothing here can be undone; what the system lacks is
+returned."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import resource
 import signal
@@ -18,8 +20,8 @@ from codemods.prove import sandbox_kernel
 
 # No part of a path that is read may be one of these, wherever it lies.
 _SECRET = frozenset({
-    ".ssh", ".aws", ".azure", ".docker", ".gnupg", ".kube", ".netrc", ".pgpass", ".git-credentials", ".pypirc", ".npmrc",
-    ".password-store", ".config", ".env",
+    ".ssh", ".aws", ".azure", ".docker", ".gnupg", ".kube", ".netrc", ".pgpass", ".git-credentials", ".pypirc",
+    ".npmrc", ".password-store", ".config", ".env",
 })  # fmt: skip
 # Of the system, the files that the standard library reads for what is the same on every machine, or nearly so.
 _SYSTEM = (
@@ -33,7 +35,8 @@ _MOST_REPORTS = 20
 _NEVER = (
     "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.startfile", "os.kill",
     "os.killpg", "pty.spawn", "subprocess.Popen", "signal.pthread_kill", "_thread.start_new_thread",
-    "_thread.start_joinable_thread", "sys.addaudithook", "sys.remote_exec", "resource.prlimit", "gc.get_objects", "gc.get_referrers", "gc.get_referents",
+    "_thread.start_joinable_thread", "sys.addaudithook", "sys.remote_exec", "resource.prlimit",
+    "gc.get_objects", "gc.get_referrers", "gc.get_referents",
 )  # fmt: skip
 _NEVER_BELOW = frozenset({
     "socket", "ctypes", "ftplib", "http", "imaplib", "nntplib", "poplib", "smtplib", "telnetlib", "urllib", "syslog",
@@ -75,14 +78,20 @@ def limit_resources(*, memory_mb: int, file_mb: int, open_files: int) -> tuple[s
     ]
     lacks = []
     for name, value, what in wanted:
-        try:
-            number = getattr(resource, name)
-            hard = resource.getrlimit(number)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(number, (value, value))
-        except (AttributeError, OSError, ValueError):
+        if not _is_bounded(name, value):
             lacks.append(what)
     return tuple(filter(None, lacks))
+
+
+def _is_bounded(name: str, value: int) -> bool:
+    try:
+        number = getattr(resource, name)
+        hard = resource.getrlimit(number)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(number, (value, value))
+    except (AttributeError, OSError, ValueError):
+        return False
+    return True
 
 
 def confine(folder: str, readable: Sequence[str], report: Callable[[str], None]) -> tuple[str, ...]:
@@ -117,9 +126,6 @@ def _refuser(report: Callable[[str], None]) -> Callable[[str], None]:
 
 
 def _close_side_doors(refuse: Callable[[str], None]) -> None:
-    import _posixsubprocess
-    import _signal
-    import _thread
     import posix
     import threading
 
@@ -127,11 +133,11 @@ def _close_side_doors(refuse: Callable[[str], None]) -> None:
         return lambda *_, **__: refuse(name)
 
     doors = [
-        *((module, name) for module in (signal, _signal) for name in _SIGNALS),
+        *((module, name) for module in (signal, importlib.import_module("_signal")) for name in _SIGNALS),
         *((module, name) for module in (os, posix) for name in _UNREPORTED),
-        *((module, name) for module in (_thread, threading) for name in _THREADS),
+        *((module, name) for module in (threading, importlib.import_module("_thread")) for name in _THREADS),
         (resource, "setrlimit"),
-        (_posixsubprocess, "fork_exec"),
+        (importlib.import_module("_posixsubprocess"), "fork_exec"),
     ]
     for module, name in doors:
         if hasattr(module, name):
@@ -166,12 +172,13 @@ def _may_import(args: tuple[Any, ...]) -> bool:
 
 def _is_local(args: tuple[Any, ...]) -> bool:
     """An event loop of asyncio wakes itself through a pair of sockets; they can't be connected to anything."""
-    return args[1] == 1  # AF_UNIX
+    return bool(args[1] == 1)  # AF_UNIX
 
 
 def _is_clock(args: tuple[Any, ...]) -> bool:
-    """The worker's own clock needs it for each task (worker.py); whoever else gets at it has the parent's clock left."""
-    return args[0] == resource.RLIMIT_CPU
+    """The worker's own clock needs it for each task (worker.py). Whoever else gets at it still has the parent's clock
+    against them."""
+    return bool(args[0] == resource.RLIMIT_CPU)
 
 
 def _shown(value: Any) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 import msgspec
 from msgspec import Struct
 
-from codemods.prove.worker import Done, Job, Limits, Ready, Said, Status, Tried
+from codemods.prove.worker import Job, Limits, Ready, Said, Status, Tried
 from codemods.repo.worker_pool import Event, Worker, WorkerPool
 
 __all__ = ["Limits", "Outcome", "Status", "Task", "run_tasks"]

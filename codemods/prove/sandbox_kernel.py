@@ -1,5 +1,5 @@
-"""What Linux itself can keep from a process, beneath the rules of Python, which code in the same process may get around:
-no network, files only where they are given, no new programs or processes, no signals to others, no privileges.
+"""What Linux itself can keep from a process, beneath the rules of Python, which code in the same process may get
+around: no network, files only where they are given, no new programs or processes, no signals to others, no privileges.
 
 Each part is asked for on its own. What the system can't do, or does not let us do, is returned as a name and left out;
 elsewhere than on Linux that is all of it. Which places are given is decided by the caller (confine.py)."""

@@ -1,8 +1,8 @@
-"""What a worker is: a process that confines itself (confine.py) and then does one task after the other, each a function of
-ours that is given bytes and gives bytes, and may run any code in between.
+"""What a worker is: a process that confines itself (confine.py) and then does one task after the other, each a function
+of ours that is given bytes and gives bytes, and may run any code in between.
 
-It says what came of a task; what that means for the worker, and when it is to be killed, the parent decides (sandbox.py).
-Everything that is needed after the confinement is loaded before it."""
+It says what came of a task; what that means for the worker, and when it is to be killed, the parent decides
+(sandbox.py). Everything that is needed after the confinement is loaded before it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from codemods.repo.warden import empty_folder
 _LENGTH = struct.Struct("!Q")  # before each message, as the pool has it
 _AGAIN_SECONDS = 0.2  # a subject that swallows the interruption is interrupted again
 _MOST_DETAIL = 8000
+_MOST_FRAMES = 20
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """For each task; memory and files for each worker. recursion: as sys.setrecursionlimit has it. result_mb: of a task.
-    readable: directories and files that tasks may read besides Python's own."""
+    """For each task; memory and files for each worker. recursion: as sys.setrecursionlimit has it. result_mb: of one
+    task's. readable: directories and files that tasks may read besides Python's own."""
 
     memory_mb: int = 2048
     wall_seconds: float = 60.0
@@ -58,7 +59,8 @@ class Status(Enum):
 
 
 class Job(Struct, frozen=True):
-    """To a worker. nonce: comes back with all that belongs to this job; who writes to the private pipe blindly lacks it."""
+    """To a worker. nonce: comes back with all that belongs to this job; who writes to the private pipe blindly does not
+    have it."""
 
     nonce: bytes
     function: str
@@ -239,12 +241,17 @@ def _code(error: SystemExit) -> str:
 
 
 def _traced(error: BaseException) -> str:
-    """The end of the traceback: a recursion's is long."""
+    """The end of the traceback: a recursion's may be as long as memory allows."""
     return "".join(_lines(error))[-_MOST_DETAIL:]
 
 
 def _lines(error: BaseException) -> Iterator[str]:
     try:
-        yield from traceback.format_exception(error, limit=-20)
+        frame = ahead = error.__traceback__
+        for _ in range(_MOST_FRAMES):
+            ahead = ahead and ahead.tb_next
+        while ahead and frame:
+            frame, ahead = frame.tb_next, ahead.tb_next
+        yield from traceback.format_exception(type(error), error, frame, limit=-_MOST_FRAMES)
     except Exception:  # noqa: BLE001 - a subject may make exceptions that can't be shown
         yield f"{type(error).__name__}, which can't be shown"

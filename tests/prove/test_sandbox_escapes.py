@@ -1,0 +1,98 @@
+"""Whatever reaches out of a worker is refused, and reported though the subject swallows it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from codemods.prove.sandbox import Limits, Outcome, Status, Task, run_tasks
+from tests.support.hostile import WAYS
+
+HOSTILE = "tests.support.hostile"
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's own rules are Linux's")
+
+
+def outcome_of(name: str, payload: bytes = b"", limits: Limits | None = None) -> Outcome:
+    tasks = [Task("subject", f"{HOSTILE}:{name}", payload), Task("next", f"{HOSTILE}:echo", b"ok")]
+    first, second = run_tasks(tasks, jobs=1, limits=limits or Limits(wall_seconds=10))
+    assert (second.status, second.payload) == (Status.DONE, b"ok")
+    return first
+
+
+def needs_kernel(outcome: Outcome) -> None:
+    if outcome.lacks:
+        pytest.skip(f"not on this system: {', '.join(outcome.lacks)}")
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    (tmp_path / "given").mkdir()
+    place = tmp_path / "given/file"
+    place.write_text("secret")
+    return place
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_out(way: str, outside: Path) -> None:
+    before = outside.stat()
+    outcome = outcome_of("reach", f"{way}\n{outside}".encode())
+    assert outcome.status is Status.ESCAPED, outcome
+    assert outcome.payload == b"went on"
+    assert outcome.detail.startswith("refused: ")
+    assert os.listdir(outside.parent) == ["file"]
+    assert outside.read_text() == "secret"
+    after = outside.stat()
+    assert (after.st_mode, after.st_mtime_ns, after.st_nlink) == (before.st_mode, before.st_mtime_ns, before.st_nlink)
+
+
+def test_what_was_tried_is_named(outside: Path) -> None:
+    assert outcome_of("reach", f"remove\n{outside}".encode()).detail == f"refused: os.remove('{outside}', -1)"
+    assert outcome_of("reach", b"signal.signal\nx").detail == "refused: signal.signal()"
+
+
+def test_what_subjects_do_and_may() -> None:
+    outcome = outcome_of("ordinary")
+    assert (outcome.status, outcome.detail) == (Status.DONE, "")
+
+
+def test_files_that_the_caller_gives_can_be_read_and_not_written(outside: Path) -> None:
+    limits = Limits(wall_seconds=10, readable=(str(outside.parent),))
+    assert outcome_of("reach", f"read\n{outside}".encode(), limits).status is Status.DONE
+    assert outcome_of("reach", f"write\n{outside}".encode(), limits).status is Status.ESCAPED
+    hidden = outside.with_name(".ssh")
+    hidden.mkdir()
+    (hidden / "key").write_text("secret")
+    assert outcome_of("reach", f"read\n{hidden / 'key'}".encode(), limits).status is Status.ESCAPED
+
+
+def test_nothing_of_the_environment_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", "hunter2")
+    monkeypatch.setenv("PYTHONSTARTUP", "hunter2")
+    outcome = outcome_of("environment")
+    assert b"hunter2" not in outcome.payload
+    assert set(eval(outcome.payload)) == {"HOME", "TMPDIR", "LC_ALL", "TZ"}
+
+
+def test_a_message_that_is_not_the_workers() -> None:
+    outcome = outcome_of("forge")
+    assert outcome.status in (Status.ESCAPED, Status.CRASH)
+    assert outcome.payload == b""
+
+
+@LINUX
+def test_a_process_that_python_does_not_see_started() -> None:
+    needs_kernel(outcome_of("echo"))
+    outcome = outcome_of("fork_unreported")
+    assert (outcome.status, outcome.payload) == (Status.ESCAPED, b""), outcome
+    assert "system call" in outcome.detail
+
+
+@LINUX
+def test_a_file_that_python_does_not_see_written(outside: Path) -> None:
+    needs_kernel(outcome_of("echo"))
+    outcome = outcome_of("attach", str(outside.with_name("new.db")).encode())
+    assert outcome.status is Status.ERROR
+    assert os.listdir(outside.parent) == ["file"]
