@@ -4,6 +4,7 @@ Effects that nobody can tell apart are one: attributes written between two calls
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from operator import is_
 from typing import Any, NamedTuple
@@ -40,81 +41,130 @@ def is_cut(run: Run) -> str:
     return ""
 
 
+class _Effect(NamedTuple):
+    """One effect of a run. `at`: its index. `before`: how many effects that are no writes came before it."""
+
+    term: Opaque
+    at: int
+    before: int
+
+
 def differences(seen: Seen, aliases: dict[Opaque, Any] | None = None) -> list[Difference]:
     """The deltas of one world; empty where the twins agree."""
     if agree_at_once(seen):
         return []
     settler = Settler(seen.world, aliases)
-    old, new = _normal(seen.old, settler), _normal(seen.new, settler)
+    old, old_writes = _split(seen.old)
+    new, new_writes = _split(seen.new)
     if is_cut(seen.old) or is_cut(seen.new):
-        size = min(len(old), len(new)) - 1
-        old, new = old[: max(size, 0)], new[: max(size, 0)]
-    if len(old) == len(new) and all(a[0] is b[0] for a, b in zip(old, new, strict=True)):
-        return []
-    return _classify(old, new, is_fault=seen.is_fault)
+        size = max(min(len(old), len(new)) - 1, 0)
+        old, new = old[:size], new[:size]
+        old_writes = [each for each in old_writes if each.before < size]
+        new_writes = [each for each in new_writes if each.before < size]
+    found = _in_step(old, new, settler)
+    if found is None:
+        found = _aligned(_settled(old, settler), _settled(new, settler))
+    found.extend(_of_writes(_settled(old_writes, settler), _settled(new_writes, settler), is_fault=seen.is_fault))
+    return sorted(found, key=lambda each: (max(each.new_at, each.old_at), each.code))
 
 
-def _normal(run: Run, settler: Settler) -> list[tuple[Opaque, int]]:
-    """Effects as settled terms with their index; runs of writes sorted, the last write to a target kept."""
-    found: list[tuple[Opaque, int]] = []
-    writes: dict[Any, tuple[Opaque, int]] = {}
-
-    def flush() -> None:
-        found.extend(sorted(writes.values(), key=lambda each: word(each[0]._u_parts[1])))
-        writes.clear()
-
+def _split(run: Run) -> tuple[list[_Effect], list[_Effect]]:
+    """Effects in order, and writes of attributes apart: of those between two effects, the last one to a target."""
+    effects: list[_Effect] = []
+    writes: list[_Effect] = []
+    last: dict[tuple[int, Any], int] = {}
     for index, each in enumerate(run.events):
-        if each._u_kind is EVENT and each._u_parts[0] == "pure":
+        kind = each._u_parts[0] if each._u_kind is EVENT else None
+        if kind == "pure":
             continue
-        settled = settler.settle(each)
-        if type(settled) is not Opaque:
-            settled = term(EVENT, "call", each)
-        if settled._u_kind is EVENT and settled._u_parts[0] in _WRITES:
-            target = settled._u_parts[1]
-            writes.pop(target, None)
-            writes[target] = (settled, index)
+        if kind not in _WRITES:
+            effects.append(_Effect(each, index, len(effects)))
             continue
-        flush()
-        found.append((settled, index))
-    flush()
+        key = (len(effects), id(each._u_parts[1]))
+        if key in last:
+            writes[last[key]] = _Effect(each, index, len(effects))
+        else:
+            last[key] = len(writes)
+            writes.append(_Effect(each, index, len(effects)))
+    return effects, writes
+
+
+def _settled(effects: list[_Effect], settler: Settler) -> list[_Effect]:
+    return [_Effect(_settle(each.term, settler), each.at, each.before) for each in effects]
+
+
+def _settle(each: Opaque, settler: Settler) -> Opaque:
+    settled = settler.settle(each)
+    return settled if type(settled) is Opaque else term(EVENT, "call", each)
+
+
+def _in_step(old: list[_Effect], new: list[_Effect], settler: Settler) -> list[Difference] | None:
+    """The differences where both sides do the same things one by one, some of them altered; None where they do not."""
+    if len(old) != len(new):
+        return None
+    found: list[Difference] = []
+    for a, b in zip(old, new, strict=True):
+        if a.term is b.term:
+            continue
+        x, y = _settle(a.term, settler), _settle(b.term, settler)
+        if x is y:
+            continue
+        if not _alike(x, y):
+            return None
+        found.append(_altered(x, a.at, y, b.at))
     return found
 
 
-def _classify(old: list[tuple[Opaque, int]], new: list[tuple[Opaque, int]], *, is_fault: bool) -> list[Difference]:
-    found: list[Difference] = []
-    missing: list[tuple[Opaque, int]] = []
-    extra: list[tuple[Opaque, int]] = []
-    matcher = SequenceMatcher(None, [id(each) for each, _ in old], [id(each) for each, _ in new], autojunk=False)
+def _aligned(old: list[_Effect], new: list[_Effect]) -> list[Difference]:
+    missing: list[_Effect] = []
+    extra: list[_Effect] = []
+    matcher = SequenceMatcher(None, [id(each.term) for each in old], [id(each.term) for each in new], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag != "equal":
             missing.extend(old[a:b])
             extra.extend(new[c:d])
-    for each, at in list(missing):
-        there = next((other for other in extra if other[0] is each), None)
-        if there is not None:
-            missing.remove((each, at))
-            extra.remove(there)
-            found.append(_moved(each, at, there[1], is_fault=is_fault))
-    for each, at in list(missing):
-        there = next((other for other in extra if _alike(each, other[0])), None)
-        if there is not None:
-            missing.remove((each, at))
-            extra.remove(there)
-            found.append(_altered(each, at, *there))
-    found.extend(_lost(each, at, -1, "no longer", is_fault=is_fault) for each, at in missing)
-    found.extend(_lost(each, -1, at, "now also", is_fault=is_fault) for each, at in extra)
-    return sorted(found, key=lambda each: (max(each.new_at, each.old_at), each.code))
+    found: list[Difference] = []
+    for each, there in _matched(missing, extra, lambda x, y: x is y):
+        found.append(Difference("D7", f"another order: {in_words(each.term)}", each.at, there.at))
+    for each, there in _matched(missing, extra, _alike):
+        found.append(_altered(each.term, each.at, there.term, there.at))
+    found.extend(_lost(each.term, each.at, -1, "no longer") for each in missing)
+    found.extend(_lost(each.term, -1, each.at, "now also") for each in extra)
+    return found
+
+
+def _matched(
+    missing: list[_Effect], extra: list[_Effect], is_match: Callable[[Opaque, Opaque], bool]
+) -> list[tuple[_Effect, _Effect]]:
+    """Pairs of what is missing and what is extra, in order; they are taken out of both lists."""
+    found: list[tuple[_Effect, _Effect]] = []
+    left: list[_Effect] = []
+    for each in missing:
+        position = next((index for index, other in enumerate(extra) if is_match(each.term, other.term)), -1)
+        if position < 0:
+            left.append(each)
+        else:
+            found.append((each, extra.pop(position)))
+    missing[:] = left
+    return found
+
+
+def _of_writes(old: list[_Effect], new: list[_Effect], *, is_fault: bool) -> list[Difference]:
+    missing, extra = list(old), list(new)
+    found: list[Difference] = []
+    for each, there in _matched(missing, extra, lambda x, y: x is y):
+        if each.before != there.before:
+            message = f"{word(each.term._u_parts[1])} is written at another moment"
+            found.append(Difference("D3" if is_fault else "D2", message, each.at, there.at))
+    for each, there in _matched(missing, extra, _alike):
+        found.append(_altered(each.term, each.at, there.term, there.at))
+    found.extend(_lost_write(each.term, each.at, -1, "no longer", is_fault=is_fault) for each in missing)
+    found.extend(_lost_write(each.term, -1, each.at, "now also", is_fault=is_fault) for each in extra)
+    return found
 
 
 def _kind(each: Opaque) -> str:
     return "call" if each._u_kind is CALL else str(each._u_parts[0])
-
-
-def _moved(each: Opaque, old_at: int, new_at: int, *, is_fault: bool) -> Difference:
-    if _kind(each) in _WRITES:
-        code = "D3" if is_fault else "D2"
-        return Difference(code, f"{word(each._u_parts[1])} is written at another moment", old_at, new_at)
-    return Difference("D7", f"another order: {in_words(each)}", old_at, new_at)
 
 
 def _alike(a: Opaque, b: Opaque) -> bool:
@@ -123,7 +173,7 @@ def _alike(a: Opaque, b: Opaque) -> bool:
         return {_kind(a), _kind(b)} == {"return", "raise"}
     if _kind(a) == "call":
         return unversioned(a._u_parts[0]) is unversioned(b._u_parts[0])
-    if _kind(a) in ("set", "set item", "env", "global", "table", "class attribute", "argument"):
+    if _kind(a) in ("set", "delete", "set item", "env", "global", "table", "class attribute", "argument"):
         return _same(unversioned(a._u_parts[1]), unversioned(b._u_parts[1]))
     return True
 
@@ -174,18 +224,21 @@ def _is_logger_change(a: Opaque, b: Opaque) -> bool:
     )
 
 
-def _lost(each: Opaque, old_at: int, new_at: int, how: str, *, is_fault: bool) -> Difference:
-    kind = _kind(each)
-    if kind in _WRITES and is_fault:
-        return Difference("D3", f"{how} when the call fails: {in_words(each)}", old_at, new_at)
-    code = {"return": "D6", "raise": "D9", "yield": "D6"}.get(kind, "D8")
+def _lost(each: Opaque, old_at: int, new_at: int, how: str) -> Difference:
+    code = {"return": "D6", "raise": "D9", "yield": "D6"}.get(_kind(each), "D8")
     return Difference(code, f"{how}: {in_words(each)}", old_at, new_at)
+
+
+def _lost_write(each: Opaque, old_at: int, new_at: int, how: str, *, is_fault: bool) -> Difference:
+    when = " when the call fails" if is_fault else ""
+    return Difference("D3" if is_fault else "D8", f"{how}{when}: {in_words(each)}", old_at, new_at)
 
 
 def early_reads(seen: Seen) -> list[Difference]:
     """D4: attributes of inputs that the new twin reads on a path where the old one does not."""
     settler = Settler(seen.world)
     known = {unversioned(settler.settle(each)) for each in seen.old.reads}
+    known.update(unversioned(each._u_parts[0]) for each in seen.new.events if each._u_kind is CALL)
     found = []
     for each, moment in seen.new.reads.items():
         plain = unversioned(settler.settle(each))

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from codemods.prove.domains import Tie
 from codemods.prove.domains_home import MISSING
+from codemods.prove.domains_ties import is_workable
 
 Spot = tuple[str, tuple[str, ...]]
 _MOST = 64  # values of one category at one spot; a table of thousands of keys needs no more
@@ -84,9 +85,9 @@ class Facts(Struct):
             self.note(value, "kind", type(constant).__name__)
 
     def tie(self, root: str, expr: ast.expr, kind: str) -> None:
-        if sum(1 for _ in ast.walk(expr)) > 40:
+        if sum(1 for _ in ast.walk(expr)) > 40 or not is_workable(text := ast.unparse(expr)):
             return
-        found = Tie(ast.unparse(expr), kind)
+        found = Tie(text, kind)
         ties = self.ties.setdefault(root, [])
         if found not in ties and len(ties) < 6:
             ties.append(found)

@@ -103,6 +103,29 @@ def _input(node: ast.Name | ast.Attribute, case: Mapping[str, Any]) -> Any:
     return dict(owner.kwargs)[node.attr]
 
 
+def is_workable(expression: str) -> bool:
+    """Whether an expression has only what can be worked out here. Raises SyntaxError for text that is no expression."""
+    return _is_workable(_parsed(expression))
+
+
+def _is_workable(node: ast.expr) -> bool:
+    if isinstance(node, (ast.Constant, ast.Name)):
+        return True
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, (ast.Name, ast.Attribute)) and _is_workable(node.value)
+    if isinstance(node, ast.BinOp):
+        return type(node.op) in _OPERATORS and _is_workable(node.left) and _is_workable(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and _is_workable(node.operand)
+    if isinstance(node, ast.Subscript):
+        return _is_workable(node.value) and _is_workable(node.slice)
+    if isinstance(node, ast.Call) and not node.keywords and all(_is_workable(each) for each in node.args):
+        if isinstance(node.func, ast.Attribute):
+            return node.func.attr in _METHODS and _is_workable(node.func.value)
+        return isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS
+    return False
+
+
 def names_in(expression: str) -> tuple[str, ...]:
     """The dotted names of the inputs in an expression."""
     found: list[str] = []

@@ -112,8 +112,8 @@ def file_name(recording: Recording) -> str:
 
 def difference(old: Recording, new: Recording, name: str) -> str:
     """The change of one file as a unified diff."""
-    lines = [dump(each).decode().splitlines() for each in (old, new)]
-    return "\n".join(difflib.unified_diff(*lines, f"a/{name}", f"b/{name}", lineterm="", n=3))
+    before, after = (dump(each).decode().splitlines() for each in (old, new))
+    return "\n".join(difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", lineterm="", n=3))
 
 
 class Planned(Struct, frozen=True, kw_only=True):

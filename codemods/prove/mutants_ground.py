@@ -1,5 +1,5 @@
-"""The text that mutants are cut from: its tree, its bytes, and what a rule proposes (`Candidate`). Decides how a piece of
-text takes the place of another so that it still reads as one expression; the rules say which changes to make."""
+"""The text that mutants are cut from: its tree, its bytes, and what a rule proposes (`Candidate`). Decides how a piece
+of text takes the place of another so that it still reads as one expression; which changes to make is up to the rules."""
 
 from __future__ import annotations
 

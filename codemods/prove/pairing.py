@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from codemods.prove.compare import Difference, agree_at_once, differences, early_reads, is_cut
+from codemods.prove.compare import Difference, differences, early_reads, is_cut
 from codemods.prove.explore import Budget, Exploration, Seen
-from codemods.prove.opaque import ATTR, Opaque
+from codemods.prove.opaque import ATTR, Opaque, current
 from codemods.prove.run import Run
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
@@ -74,6 +74,16 @@ class PairOfSubjects:
         return False
 
 
+class _Outside:
+    """Stands where a run would: no opaque value may be asked anything now."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"an opaque value was asked ({name}) outside a run")
+
+
+_OUTSIDE: Any = _Outside()
+
+
 def _has_read(run: Run, base: Any, name: str) -> bool:
     return any(
         each._u_kind is ATTR and each._u_parts[0] is base and each._u_parts[1] == name for each in run.reads
@@ -86,9 +96,7 @@ def walk(pair: PairOfSubjects, budget: Budget, *, values: dict[Opaque, Any] | No
     exploration = Exploration(pair.run, budget, values)
     known: set[tuple[str, str]] = set()
     for seen in exploration.worlds():
-        if agree_at_once(seen):
-            _count_cut(made, seen)
-            continue
+        current.run = _OUTSIDE  # whoever compares must not ask the world anything
         _count_cut(made, seen)
         for each in [*differences(seen), *([] if seen.is_fault else early_reads(seen))]:
             key = (each.code, each.message)

@@ -54,8 +54,9 @@ def _others():
 if sys.version_info >= (3, 10):
     try:
         _start()
-    except Exception:
-        pass
+    except Exception as error:
+        with open({failed!r}, "a") as file:
+            file.write("%s: %s\\n" % (type(error).__name__, error))
     _others()
 '''
 
@@ -98,11 +99,16 @@ def record(
         path.mkdir()
         config.write_text(json.dumps({"targets": list(targets), "spool": str(spool), "redact": list(redact)}))
         package = str(Path(codemods.prove.__file__).parent)
-        (path / "sitecustomize.py").write_text(_BOOTSTRAP.format(package=package, config=str(config)))
+        (path / "sitecustomize.py").write_text(
+            _BOOTSTRAP.format(package=package, config=str(config), failed=str(folder / "failed"))
+        )
         inherited = environ.get("PYTHONPATH", "")
         given = {**environ, "PYTHONPATH": os.pathsep.join([str(path), *([inherited] if inherited else [])])}
         status = run_program(argv, given, output_to_stderr=output_to_stderr)
+        failed = (folder / "failed").read_text().splitlines() if (folder / "failed").exists() else []
         lines = [line for file in sorted(spool.iterdir()) for line in _lines(file)]
+    if failed:
+        lines.append(_Line(problems={f"a process was not recorded, {failed[0]}": len(failed)}))
     return _gathered(lines, targets, status)
 
 

@@ -258,7 +258,7 @@ class Recorder:
             after = self._arguments(entry, capture)
             writes: dict[str, Any] = {}
             for name, before in entry.arguments.items():
-                writes.update(changes(before, after[name], name))
+                writes.update(changes(before, after[name], name.lstrip("*")))
             recording["writes"] = writes
             recording["env_writes"] = self._env_writes(entry)
             if error is None:

@@ -100,9 +100,7 @@ def digest(parts: Any) -> str:
 
 def inputs(recording: Mapping[str, Any]) -> str:
     """A digest of everything that goes in: with the same inputs the same must come out."""
-    return digest(
-        [recording[key] if key in recording else None for key in ("target", "arguments", "absent", "environment")]
-    )
+    return digest([recording.get(key) for key in ("target", "arguments", "absent", "environment")])
 
 
 def shape(data: Any) -> Any:

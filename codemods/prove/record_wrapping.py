@@ -30,7 +30,7 @@ class Wrapper:
 
     def start(self) -> bool:
         _current[:] = [self]
-        sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, self)
         argv = getattr(sys, "argv", None) or [""]
         modules = [module for module in self.wanted.modules if is_file_of(argv[0], module)]
         if modules:

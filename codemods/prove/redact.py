@@ -139,10 +139,11 @@ class Rules:
         kind = self.secret(name)
         is_random = len(text) >= 8 and any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
         is_known = kind == "strong" and len(text) >= 4 and text.lower() not in ("true", "false", "none", "null")
-        if (is_known or (kind and is_random)) and not text.isdecimal() and len(self._known) < _MAX_KNOWN:
-            if text not in self._known:
-                self._known[text] = f"<redacted:{_label(name)}>"
-                self._done.clear()
+        if not (is_known or (kind and is_random)) or text.isdecimal() or text in self._known:
+            return
+        if len(self._known) < _MAX_KNOWN:
+            self._known[text] = f"<redacted:{_label(name)}>"
+            self._done.clear()
 
     def text(self, text: str, name: str = "") -> str:
         """The text without secrets and without what differs from run to run."""

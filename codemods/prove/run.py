@@ -64,7 +64,9 @@ class Run(Questions):
     def read(self, base: Opaque, name: str) -> Any:
         if name[:2] == "__" and name[-2:] == "__" and name in _ABSENT:
             raise AttributeError(name)
-        found = base._u_attrs.get(name) or attribute(base, name)
+        found = base._u_attrs.get(name)  # never `or`: that would ask the value for its truth
+        if found is None:
+            found = attribute(base, name)
         if base._u_kind is GLOBAL:
             return self.heap.get(found, found) if self.heap else found
         world = self.world

@@ -4,6 +4,7 @@ effect at the end of the run and put back, so that no world sees another."""
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from codemods.prove.slices import Space
 
 _TABLES = (list, dict, set)
+_CACHE: Any = type(functools.lru_cache(lambda: None))
 _OWN = ("__builtins__", "_u_side")
 _MISSING: Any = object()
 
@@ -28,7 +30,7 @@ class _Kept:
             for name, value in self.values.items()
             if isinstance(value, type) and "_u_tree" in value.__dict__
         }
-        self.caches = [value for value in self.values.values() if hasattr(value, "cache_clear") and callable(value)]
+        self.caches = [value for value in self.values.values() if isinstance(value, _CACHE)]
 
 
 class State:

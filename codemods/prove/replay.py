@@ -1,0 +1,151 @@
+"""Replaying recordings: the function as it is now gets the recorded inputs, in processes of its own, in the user's
+environment, and what comes of it is compared with what was recorded.
+
+A recording that can't be run is inconclusive. One whose target is gone is unmatched, which fails. One that differs is run
+once more in a fresh process before it is reported, as those before it may have left something behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+import codemods.prove
+from codemods.prove.golden import GoldenFile, as_data, difference
+from codemods.prove.replay_compare import compare
+from codemods.repo.run_program import Answering, run_answering
+from codemods.repo.scratch import scratch_directory
+from codemods.schema.recording import LogLine, Raised, Recording, Replayed, ReplayVerdict
+
+_BOOT = (
+    "import sys, types; package = types.ModuleType('_unmoved_recorder'); package.__path__ = [sys.argv[1]];"
+    " sys.modules['_unmoved_recorder'] = package; sys.path[:] = [p for p in sys.path if p];"
+    " from _unmoved_recorder.replay_worker import main; main(*sys.argv[2:4])"
+)
+
+
+class ReplayRequest(Struct, frozen=True, kw_only=True):
+    """against: MODULE:QUALNAME of another function than the recorded one, "" for the same. paths: where modules are
+    imported from. timeout_s: for one recording, with the import of its module."""
+
+    root: Path
+    paths: tuple[str, ...] = ()
+    against: str = ""
+    redact: tuple[str, ...] = ()
+    timeout_s: float = 60.0
+    python: str = ""
+
+
+class Ran(Struct, frozen=True, kw_only=True):
+    """updated: the recording as it would be now, where it differs and could be run."""
+
+    file: GoldenFile
+    replayed: Replayed
+    updated: Recording | None = None
+
+
+def replay(files: Sequence[GoldenFile], request: ReplayRequest, environ: Mapping[str, str]) -> list[Ran]:
+    """Each recording, in order. Raises CannotStart."""
+    answers = _answers(dict(enumerate(files)), request, environ)
+    found = []
+    for number, file in enumerate(files):
+        ran = _judged(file, answers[number], request)
+        if ran.replayed.verdict is ReplayVerdict.DIFFERS and len(files) > 1:
+            ran = _judged(file, _answers({number: file}, request, environ)[number], request)
+        found.append(ran)
+    return found
+
+
+def _answers(
+    files: Mapping[int, GoldenFile], request: ReplayRequest, environ: Mapping[str, str]
+) -> dict[int, dict[str, Any]]:
+    """What the worker says of each; it is started anew behind one that ended it."""
+    found: dict[int, dict[str, Any]] = {}
+    while waiting := [number for number in files if number not in found]:
+        with scratch_directory() as scratch:
+            begun = -1
+            ended, lines = _worker([(number, files[number]) for number in waiting], request, environ, scratch)
+            for line in lines:
+                begun = line.get("begun", begun)
+                if "done" in line:
+                    found[line["done"]] = line
+        left = [number for number in waiting if number not in found]
+        if left:
+            # The one that was begun and not done ended the process; when none was begun, none can be.
+            for number in [begun] if begun in left else left:
+                found[number] = {"status": "inconclusive", "reason": _why(ended, request.timeout_s)}
+    return found
+
+
+def _worker(
+    files: Sequence[tuple[int, GoldenFile]], request: ReplayRequest, environ: Mapping[str, str], scratch: Path
+) -> tuple[Answering, list[dict[str, Any]]]:
+    asked, answers = scratch / "request.json", scratch / "answers.jsonl"
+    root = request.root.resolve()
+    given = {
+        "paths": [str(root / path) for path in dict.fromkeys([*request.paths, ""])],
+        "against": request.against,
+        "redact": list(request.redact),
+        "recordings": [(number, as_data(file.recording)) for number, file in files],
+    }
+    asked.write_bytes(msgspec.json.encode(given))
+    package = str(Path(codemods.prove.__file__).parent)
+    argv = [request.python or sys.executable, "-c", _BOOT, package, str(asked), str(answers)]
+    # No bytecode is left in the user's tree.
+    given_environ = {**environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+    ended = run_answering(argv, given_environ, root, answers=answers, timeout_s=request.timeout_s, scratch=scratch)
+    lines = []
+    for raw in answers.read_text(encoding="ascii").splitlines() if answers.exists() else []:
+        try:
+            lines.append(json.loads(raw))
+        except ValueError:
+            break  # cut off in the middle
+    return ended, lines
+
+
+def _why(ended: Answering, timeout_s: float) -> str:
+    if ended.status is None:
+        return f"it took more than {timeout_s:g} s"
+    said = ended.stderr.strip().splitlines()
+    told = f": {said[-1][:200]}" if said else ""
+    if ended.status < 0:
+        return f"it was ended by signal {-ended.status}{told}"
+    return f"it ended the process with status {ended.status}{told}"
+
+
+def _judged(file: GoldenFile, answer: Mapping[str, Any], request: ReplayRequest) -> Ran:
+    recording, path = file.recording, os.fspath(file.path)
+    if answer["status"] != "ran":
+        verdict = ReplayVerdict(answer["status"])
+        replayed = Replayed(file=path, target=recording.target, verdict=verdict, reason=answer["reason"])
+        return Ran(file=file, replayed=replayed)
+    new_module = (request.against or recording.target).partition(":")[0]
+    differences, notes = compare(recording, answer, new_module)
+    if not differences:
+        agrees = Replayed(file=path, target=recording.target, verdict=ReplayVerdict.AGREES, notes=notes)
+        return Ran(file=file, replayed=agrees)
+    updated = _updated(recording, answer)
+    replayed = Replayed(
+        file=path, target=recording.target, verdict=ReplayVerdict.DIFFERS, notes=notes, differences=differences,
+        reason=f"{differences[0].place} differs", diff=difference(recording, updated, file.path.name),
+    )  # fmt: skip
+    return Ran(file=file, replayed=replayed, updated=updated)
+
+
+def _updated(recording: Recording, answer: Mapping[str, Any]) -> Recording:
+    """The recorded inputs with what came of them now."""
+    raised = answer.get("raised")
+    return msgspec.structs.replace(
+        recording,
+        returned=msgspec.UNSET if raised else answer.get("returned"),
+        raised=msgspec.convert(raised, Raised) if raised else None,
+        writes=answer["writes"],
+        env_writes=answer["env_writes"],
+        logs=msgspec.convert(answer["logs"], tuple[LogLine, ...]),
+    )
