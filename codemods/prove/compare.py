@@ -106,6 +106,9 @@ def _in_step(old: list[_Effect], new: list[_Effect], settler: Settler) -> list[D
     for a, b in zip(old, new, strict=True):
         if a.term is b.term:
             continue
+        if _is_other_logger(a.term, b.term):
+            found.append(_altered(a.term, a.at, b.term, b.at))
+            continue
         x, y = _settle(a.term, settler), _settle(b.term, settler)
         if x is y:
             continue
@@ -113,6 +116,13 @@ def _in_step(old: list[_Effect], new: list[_Effect], settler: Settler) -> list[D
             return None
         found.append(_altered(x, a.at, y, b.at))
     return found
+
+
+def _is_other_logger(a: Opaque, b: Opaque) -> bool:
+    """The same record of another logger, whatever the world."""
+    if a._u_kind is not EVENT or b._u_kind is not EVENT or a._u_parts[0] != "log" or b._u_parts[0] != "log":
+        return False
+    return a._u_parts[3] is b._u_parts[3] and a._u_parts[2] is b._u_parts[2]
 
 
 def _aligned(old: list[_Effect], new: list[_Effect]) -> list[Difference]:
@@ -236,14 +246,17 @@ def _lost_write(each: Opaque, old_at: int, new_at: int, how: str, *, is_fault: b
 
 def early_reads(seen: Seen) -> list[Difference]:
     """D4: attributes of inputs that the new twin reads on a path where the old one does not."""
-    settler = Settler(seen.world)
-    known = {unversioned(settler.settle(each)) for each in seen.old.reads}
+    reads = seen.new.reads
+    candidates = [each for each in reads.keys() - seen.old.reads.keys() if _is_input(each)]
+    if not candidates:
+        return []
+    known = {unversioned(each) for each in seen.old.reads}
     known.update(unversioned(each._u_parts[0]) for each in seen.new.events if each._u_kind is CALL)
     found = []
-    for each, moment in seen.new.reads.items():
-        plain = unversioned(settler.settle(each))
-        if type(plain) is Opaque and plain not in known and _is_input(plain):
-            found.append(Difference("D4", f"{word(plain)} is read where it was not", -1, max(moment - 1, 0)))
+    for each in sorted(candidates, key=reads.__getitem__):
+        plain = unversioned(each)
+        if plain not in known:
+            found.append(Difference("D4", f"{word(plain)} is read where it was not", -1, max(reads[each] - 1, 0)))
     return found
 
 

@@ -1,5 +1,5 @@
 """The text that mutants are cut from: its tree, its bytes, and what a rule proposes (`Candidate`). Decides how a piece
-of text takes the place of another so that it still reads as one expression; which changes to make is up to the rules."""
+of text takes the place of another so that it still reads as one expression; the rules say what to change."""
 
 from __future__ import annotations
 

@@ -114,13 +114,8 @@ def record(
 
 def _lines(file: Path) -> list[_Line]:
     """A process that was killed may have left half a line."""
-    found = []
-    for raw in file.read_bytes().splitlines():
-        try:
-            found.append(msgspec.json.decode(raw, type=_Line))
-        except msgspec.DecodeError:
-            continue
-    return found
+    whole = [raw for raw in file.read_bytes().splitlines(keepends=True) if raw.endswith(b"\n")]
+    return [msgspec.json.decode(raw, type=_Line) for raw in whole]
 
 
 def _gathered(lines: Sequence[_Line], targets: Sequence[str], status: int) -> Recorded:

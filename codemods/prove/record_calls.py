@@ -152,6 +152,7 @@ class Recorder:
         if found is None:
             found = target.reads[kind] = reads_of(target.code, target.names, values)
             self.main = self.main or program_name()
+            self.rules.set_main(self.main)
         of = found.of
         marks = tuple([quick(values[name], of(name)) for name in target.parameters if name in values])
         environ = _environ()

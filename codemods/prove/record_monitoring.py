@@ -5,6 +5,7 @@ exception that leaves a function is reported for all functions, as there is no o
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types
 from typing import Any
@@ -47,7 +48,8 @@ class Monitor:
         del offset
         target = self.targets.get(id(code))
         if target is None:
-            if not self.wanted.may_be(code.co_qualname):  # type: ignore[attr-defined, unused-ignore]
+            is_function = code.co_flags & inspect.CO_OPTIMIZED  # the body of a class is code with a name too
+            if not is_function or not self.wanted.may_be(code.co_qualname):  # type: ignore[attr-defined, unused-ignore]
                 return self.monitoring.DISABLE
             target = self._met(code, sys._getframe(1))
             if target is None:

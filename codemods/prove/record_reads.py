@@ -141,7 +141,8 @@ class _Body:
                 self._call(each)
         for each in inside:
             if isinstance(each, ast.Name) and each.id in self.roots and each not in self.followed:
-                self._use(each)
+                if isinstance(each.ctx, ast.Load):
+                    self._use(each)
             elif isinstance(each, (ast.Call, ast.Subscript, ast.Compare)):
                 self._environment(each)
 
@@ -254,6 +255,8 @@ class _Body:
         """`os.environ["X"]`, `os.environ.get("X")`, `os.getenv("X")`, `"X" in os.environ`."""
         name: ast.expr | None = None
         if isinstance(node, ast.Subscript) and ast.unparse(node.value) in _ENVIRON:
+            if isinstance(node.ctx, ast.Store):
+                return
             name = node.slice
         elif isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) in _ENVIRON:
             name = node.left

@@ -113,26 +113,29 @@ def shape(data: Any) -> Any:
         return number_shape(data)
     if isinstance(data, list):
         return _many("list", data)
-    for tag in ("$tuple", "$set", "$frozenset", "$items"):
-        if tag in data:
-            return _many(tag, data[tag])
-    if "$object" in data:
-        return [data["$object"], {name: shape(value) for name, value in data["attributes"].items()}]
-    if "$opaque" in data:
-        return ["$opaque", data["$opaque"]]
-    if "$bytes" in data:
-        return ["$bytes", min(len(data["$bytes"]) - 3, 1)]
-    if "$cut" in data:
-        return ["$cut", type(data["$cut"]).__name__]
-    if "$int" in data:
-        return "int-" if data["$int"].startswith("-") else "int+"
-    if "$value" in data:
-        return ["$value", data["$value"], len(data["args"])]
-    if any(name.startswith("$") for name in data):
-        return data
+    tag = next((name for name in data if name.startswith("$")), "")
+    if tag:
+        return _tagged(tag, data)
     if len(data) > _MAX_WORDS:
         return ["dict", "many"]
     return ["dict", {name: shape(value) for name, value in data.items()}]
+
+
+def _tagged(tag: str, data: dict[str, Any]) -> Any:
+    given = data[tag]
+    if tag in ("$tuple", "$set", "$frozenset", "$items"):
+        return _many(tag, given)
+    if tag == "$object":
+        return [given, {name: shape(value) for name, value in data["attributes"].items()}]
+    if tag == "$bytes":
+        return [tag, min(len(given) - 3, 1)]
+    if tag == "$cut":
+        return [tag, type(given).__name__]
+    if tag == "$int":
+        return "int-" if given.startswith("-") else "int+"
+    if tag == "$value":
+        return [tag, given, len(data["args"])]
+    return [tag, given]  # the label of what is opaque says where, not what
 
 
 def _many(kind: str, items: list[Any]) -> Any:

@@ -81,6 +81,7 @@ _CLOCKS = frozenset(
     ]
 )
 _SPANS = frozenset(["elapsed", "duration", "took", "latency", "uptime"])
+_DIRECTORIES = frozenset({"PWD", "OLDPWD"})
 _SCALES = (("time-s", 1), ("time-ms", 1_000), ("time-us", 1_000_000), ("time-ns", 1_000_000_000))
 _MAX_KNOWN = 512
 
@@ -101,10 +102,17 @@ class Rules:
         self._kinds: dict[str, str] = {}
         self._known: dict[str, str] = {}
         self._done: dict[str, str] = {}  # texts that come again and again
+        self._main = ""
         self._places = _places(cwd, os.environ if environ is None else environ)
         self.used = False  # whether a text lost something since the caller last set this
         for name, value in (os.environ if environ is None else environ).items():
             self._learn(name, value)
+
+    def set_main(self, name: str) -> None:
+        """What the program's own module is called in place of `__main__`."""
+        if name != self._main:
+            self._main = name
+            self._done.clear()
 
     def secret(self, name: str) -> str:
         """How a name speaks of a secret: "strong", "weak", or "" where it does not."""
@@ -115,7 +123,7 @@ class Rules:
 
     def _kind_of(self, name: str) -> str:
         lower = name.lower()
-        if any(fnmatchcase(lower, pattern) for pattern in self._not):
+        if name in _DIRECTORIES or any(fnmatchcase(lower, pattern) for pattern in self._not):
             return ""
         words = words_of(name)
         if any(fnmatchcase(lower, pattern) for pattern in self._more) or words & _STRONG:
@@ -171,6 +179,8 @@ class Rules:
         for place, shown in self._places:
             if place in found:
                 found = re.sub(re.escape(place) + r"(?![\w-])", shown, found)
+        if self._main and "__main__." in found:
+            found = re.sub(r"\b__main__\.(?=\w)", f"{self._main}.", found)
         found = re.sub(r"<tmp>/[^\s/'\",:;)\]}>]+", "<tmp>/*", found)
         found = _UUID.sub("<uuid>", _ADDRESS.sub("<address>", found))
         return _PID.sub(r"\1\2<number>", _MOMENT.sub("<time>", found))

@@ -100,13 +100,8 @@ def _worker(
     # No bytecode is left in the user's tree.
     given_environ = {**environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
     ended = run_answering(argv, given_environ, root, answers=answers, timeout_s=request.timeout_s, scratch=scratch)
-    lines = []
-    for raw in answers.read_text(encoding="ascii").splitlines() if answers.exists() else []:
-        try:
-            lines.append(json.loads(raw))
-        except ValueError:
-            break  # cut off in the middle
-    return ended, lines
+    said = answers.read_text(encoding="ascii").splitlines(keepends=True) if answers.exists() else []
+    return ended, [json.loads(each) for each in said if each.endswith("\n")]  # the last may be cut off
 
 
 def _why(ended: Answering, timeout_s: float) -> str:

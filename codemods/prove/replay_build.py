@@ -77,8 +77,8 @@ class Placeholder:
         data = object.__getattribute__(self, "__unmoved_data__")
         return f"{data.get('label', 'something long')} ({data.get('$opaque') or data.get('$object') or 'cut'})"
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[override, misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         data = object.__getattribute__(self, "__unmoved_data__")
         try:
             return named(data.get("$opaque") or data.get("$object") or "")

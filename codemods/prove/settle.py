@@ -18,9 +18,13 @@ class Settler:
         self._world = world
         self._aliases = aliases or {}
         self._done: dict[Opaque, Any] = {}
+        self._decided_terms = {each for question in world.answers for each in question[1:] if type(each) is Opaque}
+        self._decided_terms.update(self._aliases)
 
     def settle(self, value: Any) -> Any:
         if type(value) is Opaque:
+            if self._decided_terms.isdisjoint(subterms(value)):
+                return value
             found = self._done.get(value, MISSING)
             if found is MISSING:
                 self._done[value] = value
@@ -89,6 +93,34 @@ def _piece(part: Any) -> Any:
     return (value, conversion)
 
 
+_subterms: dict[Opaque, frozenset[Opaque]] = {}
+_plain: dict[Opaque, Opaque] = {}
+
+
+def forget() -> None:
+    """Drop what is kept of terms, together with the terms."""
+    _subterms.clear()
+    _plain.clear()
+
+
+def subterms(value: Opaque) -> frozenset[Opaque]:
+    """The term and all terms in it."""
+    found = _subterms.get(value)
+    if found is None:
+        inner: set[Opaque] = {value}
+        _gather(value._u_parts, inner)
+        found = _subterms[value] = frozenset(inner)
+    return found
+
+
+def _gather(part: Any, found: set[Opaque]) -> None:
+    if type(part) is Opaque:
+        found |= subterms(part)
+    elif type(part) is tuple or type(part) is frozenset:
+        for each in part:
+            _gather(each, found)
+
+
 def unversioned(value: Any) -> Any:
     """A term without the moments at which it was read."""
     if type(value) is tuple:
@@ -97,6 +129,13 @@ def unversioned(value: Any) -> Any:
         return frozenset(unversioned(each) for each in value)
     if type(value) is not Opaque:
         return value
+    found = _plain.get(value)
+    if found is None:
+        found = _plain[value] = _unversioned(value)
+    return found
+
+
+def _unversioned(value: Opaque) -> Any:
     if value._u_kind is OP and value._u_parts[0] == "after":
         return unversioned(value._u_parts[1])
     parts = tuple([unversioned(part) for part in value._u_parts])
