@@ -1,9 +1,9 @@
 """Verdicts that need not be found again, kept by content in ROOT/.unmoved_cache/prove.
 
 Only what agrees is kept: a difference, or what could not be checked, is looked at anew each time. An entry counts only
-when this user's copy of the tool has made it: the root may be a stranger's branch, which can bring files of any name and
-content, so each entry is sealed with a key that lies in the user's own directory. Whatever is wrong with an entry, or
-with the place for it, costs time and never a verdict. What a verdict depends on, the callers put into its key."""
+when this user's copy of the tool has made it: the root may be a stranger's branch, which can bring files of any name
+and content, so each entry is sealed with a key that lies in the user's own directory. Whatever is wrong with an entry,
+or with the place for it, costs time and never a verdict. What a verdict depends on, the callers put into its key."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import hmac
 import os
 import secrets
 import sys
-from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -46,7 +45,7 @@ def key_of(*parts: bytes | str) -> str:
 
 
 class Cache:
-    """why_not: why nothing is read or kept; "" when the cache works. root: where the trees come from; None for no cache.
+    """root: where the trees come from; None for no cache. why_not: why nothing is read or kept; "" when it works.
     max_bytes: of all entries together; the oldest go."""
 
     def __init__(self, root: Path | None, *, max_bytes: int = MAX_BYTES) -> None:
@@ -125,24 +124,26 @@ class Cache:
 
 
 def _agrees(result: Struct) -> bool:
-    verdict: Any = getattr(result, "verdict", None)
-    return (verdict.value if isinstance(verdict, Enum) else verdict) == _AGREES
+    verdict = getattr(result, "verdict", None)
+    return bool((verdict.value if isinstance(verdict, Enum) else verdict) == _AGREES)
 
 
 def _entries(place: Path) -> list[tuple[float, int, str]]:
-    """(last used, bytes, path) of each file, half-written ones included."""
+    """(last used, bytes, path) of each file, half-written ones included; nothing that a link leads to. What another run
+    has removed meanwhile is left out."""
     found = []
-    for folder in _ignoring(lambda: list(os.scandir(place))):
-        for entry in _ignoring(lambda folder=folder: list(os.scandir(folder)) if folder.is_dir() else []):  # type: ignore[misc]
-            for status in _ignoring(lambda entry=entry: [entry.stat(follow_symlinks=False)]):  # type: ignore[misc]
-                found.append((status.st_mtime, status.st_size, entry.path))
+    folders = [entry.path for entry in _listed(place) if entry.is_dir(follow_symlinks=False)]
+    for entry in (entry for folder in folders for entry in _listed(folder)):
+        with contextlib.suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            found.append((status.st_mtime, status.st_size, entry.path))
     return found
 
 
-def _ignoring(listed: Callable[[], list[Any]]) -> list[Any]:
-    """Another run may remove what this one is looking at."""
+def _listed(folder: Path | str) -> list[os.DirEntry[str]]:
     try:
-        return listed()
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:
         return []
 

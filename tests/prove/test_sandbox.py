@@ -55,7 +55,7 @@ def test_outcomes_come_in_the_order_of_the_tasks_and_are_told_as_they_end() -> N
     found = list(run_tasks(tasks, jobs=2, limits=limits, on_done=lambda outcome: told.append(outcome.id)))
     assert [(outcome.id, outcome.payload) for outcome in found] == [(t.id, t.payload) for t in tasks]
     assert told == ["0.01", "0.02", "0.03", "0.3"]
-    assert found[0].seconds >= 0.3 > found[1].seconds
+    assert found[0].seconds > 0.2 > found[1].seconds
 
 
 def test_no_more_workers_than_there_is_work(starts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
