@@ -21,7 +21,7 @@ _LEVELS = {
     "critical": "error",
     "fatal": "error",
 }
-_LOGGER = re.compile(r"_*(?:\w*log(?:ger|ging)?)\Z", re.IGNORECASE)
+_LOGGER = re.compile(r"(?:(?:\w*_)?log|\w*logg(?:er|ing))\Z", re.IGNORECASE)
 _PAIRS = (
     "split rsplit",
     "partition rpartition",

@@ -4,10 +4,8 @@ of text takes the place of another so that it still reads as one expression; the
 from __future__ import annotations
 
 import ast
-import io
 import re
-import sys
-import tokenize
+from bisect import bisect_left
 from collections.abc import Iterator
 from enum import Enum
 from itertools import pairwise
@@ -20,6 +18,10 @@ from codemods.source.parse import FUNCTIONS, Source
 from codemods.source.text import NotText
 
 _PATH = "<mutated>"
+_COMMENT = re.compile(rb"#[^\r\n]*")
+_COOKIE = re.compile(r"\A(\ufeff?[ \t\f]*#.*?)coding(?=[:=])")
+_LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
+_NO_CODE = re.compile(r"\ufeff?[ \t\f]*(?:#.*)?[\r\n]*\Z")
 _BLANK = re.compile(rb"(?:[\s\\]|#[^\r\n]*)*")
 _BLANK_OR_BRACKET = re.compile(rb"(?:[\s\\()]|#[^\r\n]*)*")
 _WORD = re.compile(rb"\w|[^\x00-\x7f]")
@@ -106,6 +108,7 @@ class Ground:
         for start, end in pairwise(starts):
             self._chars.append(self._chars[-1] + len(self.body[start:end].decode("utf-8")))
         self._yields: dict[ast.AST, int] = {}
+        self._comments: list[tuple[int, int]] | None = None
         # f-strings by node inside them: their text has rules of its own.
         self.f_strings: dict[ast.AST, ast.JoinedStr] = {}
         for outer in outermost_in(self.source.text, self.tree):
@@ -127,6 +130,32 @@ class Ground:
         line, column = self.source.text.position(offset)
         start = offset - column
         return self._lead + self._chars[line - 1] + len(self.body[start:offset].decode("utf-8"))
+
+    def words(self, start: int, end: int) -> bytes:
+        """The text of start:end without comments and blanks."""
+        if self._comments is None:
+            self._comments = self._find_comments()
+        found, at = b"", start
+        for first, last in self._comments[bisect_left(self._comments, (start, start)) :]:
+            if first >= end:
+                break
+            found, at = found + self.body[at:first], last
+        return b"".join((found + self.body[at:end]).split())
+
+    def _find_comments(self) -> list[tuple[int, int]]:
+        """The spans of comments, in order. A hash inside a string is none."""
+        texts = [node for node in walk(self.tree) if isinstance(node, ast.JoinedStr) or _is_string(node)]
+        spans = [(self.start(node), self.end(node)) for node in texts if self.f_strings.get(node, node) is node]
+        inside = bytearray(len(self.body))
+        for start, end in spans:
+            inside[start:end] = b"\1" * (end - start)
+        found, at = [], 0
+        while (match := _COMMENT.search(self.body, at)) is not None:
+            is_text = inside[match.start()]
+            if not is_text:
+                found.append(match.span())
+            at = match.start() + 1 if is_text else match.end()
+        return found
 
     def column(self, offset: int) -> int:
         """The column in characters, from 1."""
@@ -261,19 +290,22 @@ def _is_word(text: bytes, at: int) -> bool:
     return _WORD.match(text, at) is not None
 
 
+def _is_string(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
+
+
 def _is_joined(text: bytes) -> bool:
     """A string over several lines or of several literals: bare, it may need the brackets that are around it."""
     return b"\n" in text or b"\r" in text or text.count(b'"') + text.count(b"'") > 2
 
 
 def _encoded(source: str) -> bytes:
-    """The bytes that `source` was, if it declares an encoding; the body of the parsed text is UTF-8 in any case."""
+    """The text in UTF-8. A declaration of another encoding is about the file that it was read from: as many characters
+    that declare nothing take its place."""
+    first, second, rest = [*_LINE_END.split(source, maxsplit=2), "", ""][:3]
+    if _NO_CODE.match(first):
+        first, second = (_COOKIE.sub(r"\1------", line) for line in (first, second))
     try:
-        raw = source.encode("utf-8")
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
-        return raw if encoding.startswith("utf-8") else source.encode(encoding)
-    except (SyntaxError, LookupError, UnicodeEncodeError) as error:
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        raise NotText(
-            f"Python {version} can't encode it as it declares: {error}", path=_PATH, fix="save it as UTF-8"
-        ) from error
+        return (first + second + rest).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise NotText(f"has no place in a file: {error}", path=_PATH, fix="read it with its own encoding") from error

@@ -33,7 +33,7 @@ class Scope:
 
     def since(self, name: str, offset: int) -> int:
         """From where on a name has the value that it has at an offset, -1 when it has none there."""
-        return min((start for start, end in self.bound[name] if start < offset < end), default=-1)
+        return min((start for start, end in self.bound[name] if start <= offset < end), default=-1)
 
     def chain(self) -> Iterator[Scope]:
         """The function-like scopes whose names are seen from here, the innermost first."""
@@ -86,7 +86,10 @@ class Names:
         parent = self.ground.parents[node]
         is_callee = isinstance(parent, ast.Call) and parent.func is node
         scope = self.scopes.get(node)
-        if not isinstance(node.ctx, ast.Load) or is_callee or scope is None or scope.owner(node.id) is None:
+        owner = scope.owner(node.id) if scope is not None else None
+        if not isinstance(node.ctx, ast.Load) or is_callee or scope is None or owner is None:
+            return
+        if node.id == owner.receiver:
             return
         text = node.id.encode()
         if self.ground.segment(node) != text:
@@ -210,10 +213,13 @@ class Names:
         if isinstance(scope.node, _COMPREHENSIONS):
             return self.ground.start(scope.node), self.ground.end(scope.node)
         statement = self.ground.statement(node)
-        start = self.ground.start(node)
+        end = self.ground.block_end(statement)
+        if isinstance(self.ground.parents[node], ast.NamedExpr):
+            return self.ground.end(self.ground.parents[node]), end
         if isinstance(statement, (ast.For, ast.AsyncFor)):
-            return start, self.ground.end(statement)
-        return start, self.ground.block_end(statement)
+            end = self.ground.end(statement)
+        block = getattr(statement, "body", None)
+        return self.ground.first(block[0]) if block else self.ground.end(statement), end
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> None:
         arguments = node.args

@@ -11,11 +11,12 @@ import warnings
 
 from msgspec import Struct
 
-from codemods.prove.mutants_ground import Candidate, Ground, num_yields
+from codemods.prove.mutants_ground import Candidate, Ground, Kind, num_yields
 from codemods.source.nodes import walk
 from codemods.source.parse import FUNCTIONS
 
 _DELICATE: tuple[type[ast.AST], ...] = (ast.Global, ast.Nonlocal, getattr(ast, "TryStar", ast.Nonlocal))  # 3.11 has it
+_SWAPS = (Kind.STATEMENT_SWAP, Kind.ARGUMENT_SWAP)
 
 
 class Unit(Struct, frozen=True):
@@ -63,11 +64,11 @@ class Units:
         return unit, hashlib.sha256(mutated.dump.encode("utf-8", "surrogatepass")).hexdigest()
 
     def words(self, unit: Unit, candidate: Candidate) -> bytes:
-        """The unit before and after the change, without its layout: what a mutant is known by."""
-        before = self.ground.body[unit.start : unit.end]
-        after = self.ground.body[unit.start : candidate.start] + candidate.text
-        after += self.ground.body[candidate.end : unit.end]
-        return b"".join(before.split()) + b"\0" + b"".join(after.split())
+        """The unit with the change in its place, without comments and layout: what a mutant is known by."""
+        # What changes places is told by its place; what stands between goes along and may be a comment.
+        new = b"swap" if candidate.kind in _SWAPS else b"".join(candidate.text.split())
+        places = ((unit.start, candidate.start), (candidate.start, candidate.end), (candidate.end, unit.end))
+        return b"\0".join([*(self.ground.words(*place) for place in places), new])
 
     def _text(self, unit: Unit, candidate: Candidate | None = None) -> bytes:
         body = self.ground.body
