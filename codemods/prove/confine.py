@@ -36,7 +36,7 @@ _NEVER = (
     "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.startfile", "os.kill",
     "os.killpg", "pty.spawn", "subprocess.Popen", "signal.pthread_kill", "_thread.start_new_thread",
     "_thread.start_joinable_thread", "sys.addaudithook", "sys.remote_exec", "resource.prlimit",
-    "gc.get_objects", "gc.get_referrers", "gc.get_referents",
+    "gc.get_objects",
 )  # fmt: skip
 _NEVER_BELOW = frozenset({
     "socket", "ctypes", "ftplib", "http", "imaplib", "nntplib", "poplib", "smtplib", "telnetlib", "urllib", "syslog",
@@ -230,13 +230,22 @@ def _place(path: Any, base: Any, *, follow: bool = True) -> str:
     """Where `path` leads; "" when that can't be told, which is no place."""
     try:
         if type(path) is int:
-            return os.readlink(f"/proc/self/fd/{path}")
+            return _opened(path)
         text = os.fsdecode(bytes(path)) if isinstance(path, bytes) else str.__str__(path)
         if type(base) is int and base >= 0:
-            text = os.path.join(os.readlink(f"/proc/self/fd/{base}"), text)
+            text = os.path.join(_opened(base), text)
         if follow:
             return os.path.realpath(text)
         head, tail = os.path.split(text.rstrip(os.sep))
         return os.path.realpath(text) if tail in ("", ".", "..") else os.path.join(os.path.realpath(head), tail)
     except (OSError, TypeError, ValueError):
         return ""
+
+
+def _opened(fd: int) -> str:
+    """Which place it is open on. Raises OSError."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        return os.fsdecode(fcntl.fcntl(fd, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+    return os.readlink(f"/proc/self/fd/{fd}")

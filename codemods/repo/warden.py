@@ -39,6 +39,7 @@ def main(argv: list[str]) -> None:
     warden = _Warden(control, watch, wake, place)
     try:
         os.mkdir(place, 0o700)
+        os.chdir(place)  # what is loaded here may leave something where it is
         warden.serve(importlib.import_module(argv[2]))
     finally:
         warden.end()

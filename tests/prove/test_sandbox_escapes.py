@@ -58,6 +58,11 @@ def test_what_subjects_do_and_may() -> None:
     assert (outcome.status, outcome.detail) == (Status.DONE, "")
 
 
+def test_what_the_checks_do_themselves() -> None:
+    outcome = outcome_of("drawn", limits=Limits(wall_seconds=30))
+    assert (outcome.status, outcome.payload, outcome.detail) == (Status.DONE, b"20", "")
+
+
 def test_files_that_the_caller_gives_can_be_read_and_not_written(outside: Path) -> None:
     limits = Limits(wall_seconds=10, readable=(str(outside.parent),))
     assert outcome_of("reach", f"read\n{outside}".encode(), limits).status is Status.DONE

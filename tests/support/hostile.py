@@ -270,6 +270,21 @@ def litter(given: bytes) -> bytes:
     return here.encode()
 
 
+def drawn(_: bytes) -> bytes:
+    """As the domains of prove do."""
+    from hypothesis import given, settings, strategies
+
+    seen = []
+
+    @settings(max_examples=20, database=None, deadline=None, derandomize=True)
+    @given(strategies.integers())
+    def draw(number: int) -> None:
+        seen.append(number)
+
+    draw()
+    return str(len(seen)).encode()
+
+
 def ordinary(_: bytes) -> bytes:
     """What subjects do, and may."""
     import asyncio
