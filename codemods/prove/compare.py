@@ -37,7 +37,7 @@ def agree_at_once(seen: Seen) -> bool:
 def is_cut(run: Run) -> str:
     """Why a run did not come to its end; empty when it did."""
     if run.events and run.events[-1]._u_kind is EVENT and run.events[-1]._u_parts[0] in ("stopped", "unsupported"):
-        return str(run.events[-1]._u_parts[1])
+        return f"{run.events[-1]._u_parts[0]}: {run.events[-1]._u_parts[1]}"
     return ""
 
 

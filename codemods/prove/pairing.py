@@ -3,7 +3,9 @@ process; who confines it is sandbox's, what is reported is verdicts'."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec import Struct, field
@@ -12,9 +14,10 @@ from codemods.prove.compare import Difference, differences, early_reads, is_cut
 from codemods.prove.explore import Budget, Exploration, Seen
 from codemods.prove.opaque import ATTR, Opaque, current
 from codemods.prove.run import Run
+from codemods.prove.sides import Side
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
-from codemods.prove.subject import Subject, shared_names
+from codemods.prove.subject import Subject, input_term, shared_names
 from codemods.prove.world import World
 
 
@@ -36,7 +39,7 @@ class Walk(Struct, eq=False):
 
 
 class PairOfSubjects:
-    """Both sides of a pair, live."""
+    """Both sides of a pair, live. same: terms of the new side that stand for terms of the old one, as text."""
 
     def __init__(
         self,
@@ -47,11 +50,29 @@ class PairOfSubjects:
         is_rebound: Callable[[str], bool] = lambda _: False,
         is_real: bool = False,
         real_modules: frozenset[str] = frozenset(),
+        same: Mapping[str, str] | None = None,
     ) -> None:
+        self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
+        self.is_rebound = is_rebound
         self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.new.renamed = shared_names(self.old, self.new)
-        self.is_rebound = is_rebound
+        self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
+
+    def with_new(self, side: Side) -> PairOfSubjects:
+        """The same old side beside another new one."""
+        made = copy.copy(self)
+        made.twins = self.twins.with_new(side)
+        loader = Loader(made.twins, side, is_real=self.is_real, real_modules=self.real_modules)
+        made.new = Subject(loader, self.new.reference)
+        made.new.renamed = shared_names(made.old, made.new)
+        return made
+
+    def twin_of(self, subject: Subject) -> PairOfSubjects:
+        """One side beside itself."""
+        made = copy.copy(self)
+        made.old = made.new = subject
+        return made
 
     def run(self, world: World, *, trace: bool = False) -> tuple[Run, Run]:
         """Both twins in one world."""
@@ -84,6 +105,13 @@ class _Outside:
 _OUTSIDE: Any = _Outside()
 
 
+@contextmanager
+def outside_of_runs() -> Iterator[None]:
+    """While twins are compared, nothing may ask the world."""
+    current.run = _OUTSIDE
+    yield
+
+
 def _has_read(run: Run, base: Any, name: str) -> bool:
     return any(
         each._u_kind is ATTR and each._u_parts[0] is base and each._u_parts[1] == name for each in run.reads
@@ -98,7 +126,7 @@ def walk(pair: PairOfSubjects, budget: Budget, *, values: dict[Opaque, Any] | No
     for seen in exploration.worlds():
         current.run = _OUTSIDE  # whoever compares must not ask the world anything
         _count_cut(made, seen)
-        for each in [*differences(seen), *([] if seen.is_fault else early_reads(seen))]:
+        for each in [*differences(seen, pair.aliases), *([] if seen.is_fault else early_reads(seen))]:
             key = (each.code, each.message)
             if key not in known:
                 known.add(key)

@@ -19,12 +19,15 @@ from typing import Any
 from .record_names import program_name  # noqa: TID252 -- see record_values.py
 from .record_reads import Found, num_parameters, reads_of  # noqa: TID252
 from .record_shape import behaviour, quick, text_shape  # noqa: TID252
-from .record_values import Capture, changes, home, state_of  # noqa: TID252
+from .record_values import WHOLE, Capture, changes, home, state_of  # noqa: TID252
 from .redact import Rules  # noqa: TID252
 
 MAX_BEHAVIOURS, _EXAMPLES = 64, 4
-_ALWAYS, _OFTEN = 4096, 65536  # so many calls are looked at; then one in 8; then one in 64
-_FIRST, _EVERY = 5, 16  # of calls with one kind of inputs: captured at first, and later one in so many
+_ALWAYS = 512  # so many calls are looked at; of those up to the next steps, one in so many
+_STEPS = ((8192, 4), (65536, 16))
+_RARELY = 64
+_AFTER_ERROR, _MAX_ERRORS = 64, 32  # calls looked at behind an exception that left one which was not
+_FIRST, _EVERY = 5, 64  # of calls with one kind of inputs: captured at first, and later one in so many
 _MAX_LOGS = 50
 _MAX_KEYS = 4096
 _LATER = 0x20 | 0x80 | 0x200  # generators, coroutines: the call runs nothing yet
@@ -46,7 +49,7 @@ class Target:
             if code.co_flags & flag:
                 self.shown[self.parameters[len(self.shown)]] = stars + self.parameters[len(self.shown)]
         self.later = _KINDS.get(code.co_flags & _LATER, "")
-        self.calls = 0
+        self.calls = self.errors = self.until = 0
         self.reads: dict[type | None, Found] = {}
         self.keys: dict[Any, _Key] = {}
         self.done: dict[str, int] = {}  # behaviour -> examples of it
@@ -117,7 +120,7 @@ class Recorder:
         self.missed, self.problems = 0, {}
         self.active.clear()
         for target in self.targets:
-            target.calls = 0
+            target.calls = target.errors = target.until = 0
             target.keys.clear()
             target.done.clear()
 
@@ -132,7 +135,7 @@ class Recorder:
     def enter(self, target: Target, values: dict[str, Any]) -> Entry | None:
         """values: of the parameters. None: this call is not looked at."""
         target.calls = calls = target.calls + 1
-        if calls > _ALWAYS and calls % (8 if calls <= _OFTEN else 64):
+        if calls > _ALWAYS and calls > target.until and calls % _interval(calls):
             return None
         if getattr(self.inside, "yes", False):
             return None
@@ -144,6 +147,13 @@ class Recorder:
             return None
         finally:
             self.inside.yes = False
+
+    def surprise(self, target: Target) -> None:
+        """An exception left a call that was not looked at: the next ones are."""
+        self.missed += 1
+        if target.errors < _MAX_ERRORS:
+            target.errors += 1
+            target.until = target.calls + _AFTER_ERROR
 
     def _enter(self, target: Target, values: dict[str, Any]) -> Entry | None:
         first = values.get(target.receiver) if target.receiver else None
@@ -228,16 +238,11 @@ class Recorder:
         states = entry.states
         if capture is not None:
             states = [(each, capture.states[id(each)]) for each in capture.kept if id(each) in capture.states]
-        changed = tuple(
-            name
-            for value, before in states
-            for name, item in state_of(value).items()
-            if before.get(name, states) is not item
-        )
+        changed = [name for value, before in states for name in _rebound(before, state_of(value))]
         logs = tuple((level, logger, text_shape(text)) for level, logger, text in entry.logs)
         if error is not None:
-            return (type(error), text_shape(str(error)) if type(error).__module__ == "builtins" else "", changed, logs)
-        return (quick(result, entry.found.of("")), changed, logs, entry.environ == _environ())
+            return (type(error), text_shape(str(error)) if type(error).__module__ == "builtins" else "", *changed, logs)
+        return (quick(result, WHOLE), logs, entry.environ == _environ(), *changed)
 
     def _write(self, entry: Entry, result: Any, error: BaseException | None) -> None:
         target, capture = entry.target, entry.capture
@@ -351,6 +356,17 @@ class Recorder:
             os.write(self._spool, json.dumps(line).encode("ascii") + b"\n")
         except OSError:
             self._spool = -1
+
+
+def _interval(calls: int) -> int:
+    return next((interval for most, interval in _STEPS if calls <= most), _RARELY)
+
+
+def _rebound(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Names that have another object now. In one go where, as nearly always, the names are the same ones."""
+    if list(before) == list(now):
+        return [name for name, old, new in zip(now, before.values(), now.values()) if old is not new]  # noqa: B905
+    return [name for name in {**before, **now} if before.get(name, before) is not now.get(name, now)]
 
 
 def _level_name(level: int) -> str:

@@ -86,7 +86,10 @@ class Monitor:
 
     def _unwound(self, code: types.CodeType, offset: int, error: BaseException) -> None:
         del offset
-        if id(code) in self.targets:
+        target = self.targets.get(id(code))
+        if target is not None and not target.later:
             entry = self.calls.pop(id(sys._getframe(1)), None)
             if entry is not None:
                 self.recorder.fail(entry, error)
+            else:
+                self.recorder.surprise(target)

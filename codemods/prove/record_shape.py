@@ -55,8 +55,10 @@ def quick(value: Any, reads: Reads, depth: int = _DEPTH) -> Any:
     if value is None or kind is bool:
         return value
     if kind is str:
-        return text_shape(value)
-    if kind is int or kind is float:
+        return value if len(value) < 12 and value.isalpha() else text_shape(value)
+    if kind is int:
+        return value if -2 < value < 3 else "int+" if value > 0 else "int-"
+    if kind is float:
         return number_shape(value)
     if kind is list or kind is tuple:
         if not value or not depth:

@@ -190,14 +190,16 @@ def _around(recorder: Recorder, target: Target, function: types.FunctionType) ->
     def call(*args: Any, **kwargs: Any) -> Any:
         values = bind(args, kwargs)
         entry = recorder.enter(target, values) if values is not None else None
-        if entry is None:
-            return function(*args, **kwargs)
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
-            recorder.fail(entry, error)
+            if entry is not None:
+                recorder.fail(entry, error)
+            elif values is not None:
+                recorder.surprise(target)
             raise
-        recorder.leave(entry, result)
+        if entry is not None:
+            recorder.leave(entry, result)
         return result
 
     return call

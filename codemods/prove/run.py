@@ -39,6 +39,8 @@ class Run(Questions):
         self._counts: dict[tuple[Any, ...], int] = {}
         self._ticks = 0
         self.made = 0
+        self.make: Callable[[Any], Any] = lambda value: value
+        self._given: dict[Opaque, Any] = {}
 
     # -- what is recorded
 
@@ -85,8 +87,14 @@ class Run(Questions):
         if found not in self.reads:
             self.reads[found] = len(self.events)
         if world.values and found in world.values:
-            return world.values[found]
+            return self.given(found)
         return found
+
+    def given(self, value: Opaque) -> Any:
+        """The concrete value that the world has for an input: one of its own for each run, since it may be changed."""
+        if value not in self._given:
+            self._given[value] = self.make(self.world.values[value])
+        return self._given[value]
 
     def item(self, base: Opaque, key: Any) -> Any:
         self.need(base, "item")

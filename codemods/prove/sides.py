@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -130,6 +131,12 @@ class Side:
                 except (SyntaxError, ValueError) as error:
                     raise SourceError(f"can't be parsed: {error}", path=path, fix="mend the syntax") from error
         return self._facts[module]
+
+    def with_facts(self, facts: ModuleFacts) -> Side:
+        """The side with another text of one module."""
+        made = copy.copy(self)
+        made._facts = {**self._facts, facts.module: facts}
+        return made
 
     def has_module(self, module: str) -> bool:
         return self.modules.path_of(module) is not None or self.modules.is_package_directory(module)

@@ -92,6 +92,7 @@ class Space:
     def define(self, node: DefNode, wanted: set[str] | None = None) -> Any:
         """Execute a definition and what it uses. wanted: of a class, the methods to keep (None: all)."""
         made = self._class_slice(node, wanted) if isinstance(node, ast.ClassDef) else node
+        self.loader.note(self.facts.module, node, made)
         self.run([made])
         found = self.names[node.name]
         if isinstance(found, type) and isinstance(node, ast.ClassDef):
@@ -137,6 +138,7 @@ class Loader:
         self.twins, self.side, self.is_real, self.real_modules = twins, side, is_real, real_modules
         self.run = LoadRun(self.name_of)
         self.spaces: dict[str, Space] = {}
+        self.executed: list[tuple[str, str]] = []  # module and qualified name of each function that may run
         self.inside: set[str] = set()  # canonical names that are executed though both sides share them
         self.builtins = make_builtins(self, runtime.NAMES)
         self.state = State(self.spaces)
@@ -173,6 +175,15 @@ class Loader:
         if isinstance(target.node, ast.ClassDef) and is_data(target.node):
             return False
         return self.twins.is_stable(self.side, target)
+
+    def note(self, module: str, node: DefNode, sliced: DefNode) -> None:
+        """Keep which functions may run, for those who ask whether a slip in them would show."""
+        if isinstance(node, FunctionNode):
+            self.executed.append((module, node.name))
+            return
+        for each in sliced.body:
+            if isinstance(each, FunctionNode) and not each.name.startswith("__"):
+                self.executed.append((module, f"{node.name}.{each.name}"))
 
     def settle(self, run: Run) -> None:
         """Record what a run has left in the modules, and put it back."""

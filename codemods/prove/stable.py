@@ -6,6 +6,7 @@ has no partner, or another signature, is executed where it is called."""
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable
 
 from codemods.prove.sides import DefNode, ModuleFacts, Side, Target
@@ -35,6 +36,12 @@ class Twins:
         self._stable: dict[str, bool] = {}
         self._moved: dict[str, str] | None = None
         self._digests: dict[int, str] = {}
+
+    def with_new(self, side: Side) -> Twins:
+        """The same twins with another new side that binds the same names."""
+        made = copy.copy(self)
+        made.new = side
+        return made
 
     # -- names
 

@@ -37,7 +37,7 @@ class Environ(MutableMapping[str, Any]):
         name = run.freezer.freeze(key)
         value = term(ROOT, f"os.environ[{name!r}]") if isinstance(name, str) else term(OP, "environ", name)
         if run.world.values and value in run.world.values:
-            return run.world.values[value]
+            return run.given(value)
         if not run.world.ask(("true", term(OP, "has env", name)), (False, True)):
             return None
         about = run.world.facts.about(value)

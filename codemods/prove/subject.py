@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
+from codemods.prove.domains import Described, Hole, Member, materialise
 from codemods.prove.errors import Fault, OpaqueError, Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
@@ -94,7 +94,7 @@ class Subject:
             if omits and name in with_default:
                 continue
             root = self.renamed.get(name, term(ROOT, name))
-            found[name] = world.values.get(root, root) if type(root) is Opaque else root
+            found[name] = current.run.given(root) if type(root) is Opaque and root in world.values else root
         return found
 
     def _with_default(self) -> set[str]:
@@ -109,6 +109,7 @@ class Subject:
         """What the callable does in a world."""
         freezer = Freezer(self.loader.name_of)
         run = Run(world, freezer, is_rebound, trace=trace)
+        run.make = self._made
         current.run = run
         self.loader.state.remember()
         try:
@@ -123,6 +124,21 @@ class Subject:
         except RecursionError:
             run.record("stopped", "recursion")
         return run
+
+    def _made(self, value: Any) -> Any:
+        """A concrete input, made anew: instances of the classes of this side, opaque values for what nobody needs."""
+        return materialise(value, self._make)
+
+    def _make(self, described: Described) -> Any:
+        if isinstance(described, Hole):
+            return term(ROOT, described.place)
+        module, _, name = described.ref.partition(":")
+        found = self.loader.value(self.loader.side.member(module, name.partition(".")[0]))
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+        if isinstance(described, Member):
+            return getattr(found, described.name)
+        return found(*described.args, **dict(described.kwargs))
 
     def _start(self, inputs: dict[str, Any]) -> Any:
         positional = {each.arg for each in self.node.args.posonlyargs}
@@ -281,6 +297,12 @@ def shared_names(old: Subject, new: Subject) -> dict[str, Any]:
     return found
 
 
-def places(subjects: Iterator[Subject]) -> list[str]:
-    """Path and line of each."""
-    return [f"{each.path}:{each.node.lineno}" for each in subjects]
+def input_term(name: str) -> Opaque:
+    """The term of an input as a spec or a domain names it: `bind`, `self.args.host`, `os.environ['X']`."""
+    if name.startswith("os.environ["):
+        return term(ROOT, name.replace('"', "'"))
+    head, *path = name.split(".")
+    found = term(ROOT, head)
+    for part in path:
+        found = attribute(found, part)
+    return found

@@ -1,0 +1,112 @@
+"""A pair on concrete values: which inputs have a domain, the cases drawn from them, and both twins run on each, with all
+of the trees executed for real and only the outside opaque."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from codemods.prove.compare import differences
+from codemods.prove.domains import Domain, inner_of
+from codemods.prove.domains import Opaque as Unknown
+from codemods.prove.domains_cases import cases
+from codemods.prove.domains_home import lookup_in
+from codemods.prove.domains_infer import domains_of
+from codemods.prove.domains_shrink import shrink
+from codemods.prove.domains_spec import parse_domain
+from codemods.prove.explore import Budget, Exploration
+from codemods.prove.opaque import ROOT, Opaque, term
+from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
+from codemods.prove.stable import Twins
+from codemods.prove.subject import Subject, input_term
+from codemods.schema.prove import Pair
+
+Case = Mapping[str, Any]
+_PATHS_A_CASE = 64
+_FAULTS_A_CASE = 32
+
+
+class Trial(Struct, eq=False):
+    """What came of the cases."""
+
+    cases: int = 0
+    paths: int = 0
+    faults: int = 0
+    is_complete: bool = True
+    found: list[Found] = field(default_factory=list)
+    case: dict[str, Any] | None = None
+
+
+def domains_of_pair(twins: Twins, pair: Pair, old: Subject, new: Subject) -> dict[str, Domain]:
+    """The domains of the inputs that have one: what the spec says, and what both sides' code shows."""
+    a, b = twins.old.facts(old.module), twins.new.facts(new.module)
+    assert a is not None and b is not None
+    found = domains_of(
+        old.node,
+        a.tree,
+        lookup_in(twins.old.files, a.path),
+        other=(new.node, b.tree),
+        name=a.module,
+        other_lookup=lookup_in(twins.new.files, b.path),
+    )
+    known = {name: domain for name, domain in found.items() if not isinstance(inner_of(domain), Unknown)}
+    roots = {term(ROOT, name): name for name in old.roots()}
+    known = {name: domain for name, domain in known.items() if _is_input(name, roots)}
+    for name, text in pair.domains.items():
+        known[name] = parse_domain(text, name=name)
+    return known
+
+
+def _is_input(name: str, roots: Mapping[Opaque, str]) -> bool:
+    head = name.partition(".")[0]
+    return head == "self" or term(ROOT, head) in roots
+
+
+class Trials:
+    """Runs cases on one pair."""
+
+    def __init__(self, pair: PairOfSubjects, domains: Mapping[str, Domain], *, seed: int, is_faulty: bool = True) -> None:
+        self._pair, self._domains, self._seed = pair, dict(domains), seed
+        self._is_faulty = is_faulty
+        self.budget = Budget(_PATHS_A_CASE, _FAULTS_A_CASE, 5.0)
+
+    def run(self, count: int, end: float, *, most: int = 1) -> Trial:
+        """Up to `count` cases, until `end` (monotonic seconds); stops when `most` cases differ."""
+        made = Trial()
+        failing = 0
+        for case in cases(self._domains, budget=count, seed=self._seed):
+            if time.monotonic() > end:
+                made.is_complete = False
+                break
+            made.cases += 1
+            found = self.differences(case, made)
+            if found:
+                failing += 1
+                if made.case is None:
+                    made.case = dict(case)
+                made.found.extend(found)
+                if failing >= most:
+                    break
+        return made
+
+    def differences(self, case: Case, made: Trial | None = None) -> list[Found]:
+        """What differs on one case, over the worlds around it."""
+        values = {input_term(name): value for name, value in case.items()}
+        exploration = Exploration(self._pair.run, self.budget, values)
+        found: list[Found] = []
+        for seen in exploration.worlds(with_faults=self._is_faulty):
+            with outside_of_runs():
+                found.extend(Found(each, seen) for each in differences(seen, self._pair.aliases))
+            if found:
+                break
+        if made is not None:
+            made.paths += exploration.paths
+            made.faults += exploration.faults
+        return found
+
+    def smallest(self, case: dict[str, Any]) -> dict[str, Any]:
+        """A simpler case that differs as well."""
+        return shrink(case, lambda each: bool(self.differences(each)), domains=self._domains, tries=200)

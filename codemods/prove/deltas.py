@@ -1,0 +1,133 @@
+"""Differences as they are reported: run once more from their world to be sure of them and to see where they are, then
+held against what a spec declares."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from codemods.prove.compare import Difference, differences, early_reads
+from codemods.prove.domains_show import repr_value
+from codemods.prove.explore import Seen
+from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
+from codemods.prove.run import Run
+from codemods.prove.subject import Subject
+from codemods.prove.wording import event, question, word
+from codemods.prove.world import World
+from codemods.schema.prove import DeclaredDelta, Delta, Effects
+
+_MOST_EFFECTS = 200
+
+
+class Again(NamedTuple):
+    """A world that was run once more, with the place of every effect."""
+
+    seen: Seen
+    difference: Difference
+
+
+def again(found: Found, pair: PairOfSubjects) -> Again | None:
+    """The same world, the same difference; None where it does not come back."""
+    before = found.seen.world
+    preset = {choice.question: choice.options[choice.index] for choice in before.trail}
+    world = World(preset, before.fault)
+    world.values = before.values
+    old, new = pair.run(world, trace=True)
+    seen = Seen(world, old, new)
+    with outside_of_runs():
+        for each in [*differences(seen, pair.aliases), *early_reads(seen)]:
+            if (each.code, each.message) == (found.difference.code, found.difference.message):
+                return Again(seen, each)
+    return None
+
+
+def delta_of(found: Found, pair: PairOfSubjects) -> Delta | None:
+    """A difference with its place and its world; None where a second run does not show it."""
+    seen_again = again(found, pair)
+    if seen_again is None:
+        return None
+    seen, difference = seen_again
+    old_path, old_line = _place(seen.old, difference.old_at, pair.old)
+    path, line = _place(seen.new, difference.new_at, pair.new)
+    return Delta(
+        code=difference.code,
+        path=path,
+        line=line,
+        message=difference.message,
+        old_path=old_path,
+        old_line=old_line,
+        world=world_words(seen.world),
+        is_fault=seen.is_fault,
+    )
+
+
+def _place(run: Run, at: int, subject: Subject) -> tuple[str, int]:
+    if run.places is not None and 0 <= at < len(run.places):
+        name, line = run.places[at]
+        if name:
+            return name.partition(">")[2], line
+    return subject.path, subject.node.lineno
+
+
+def world_words(world: World) -> tuple[str, ...]:
+    """What a world decided, and which call raises, one sentence each."""
+    values = [f"{word(name)} = {repr_value(value)}" for name, value in world.values.items()]
+    found = [question(choice.question, choice.options[choice.index]) for choice in world.trail]
+    fault = [f"{word(world.fault)} raises"] if world.fault is not None else []
+    return (*values, *found, *fault)
+
+
+def effects_of(found: Found, pair: PairOfSubjects) -> Effects | None:
+    """Both lists of effects, side by side."""
+    seen_again = again(found, pair)
+    if seen_again is None:
+        return None
+    seen, _ = seen_again
+    old, new = _listed(seen.old), _listed(seen.new)
+    first = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a[0] != b[0]), min(len(old), len(new)))
+    return Effects(old=old, new=new, first=first)
+
+
+def _listed(run: Run) -> tuple[tuple[str, int], ...]:
+    places = run.places or []
+    found = []
+    for at, each in enumerate(run.events[:_MOST_EFFECTS]):
+        text = event(each)
+        if not text.startswith("pure "):
+            found.append((text, places[at][1] if at < len(places) else 0))
+    return tuple(found)
+
+
+def apply_declared(
+    deltas: Sequence[Delta | None], declared: Sequence[DeclaredDelta], today: datetime.date | None = None
+) -> tuple[list[Delta], list[str]]:
+    """The deltas, those that are declared marked; and what is wrong with the declarations: expired, or of nothing."""
+    today = today or datetime.datetime.now(tz=datetime.timezone.utc).date()
+    found: list[Delta] = []
+    used: set[int] = set()
+    for each in deltas:
+        if each is None:
+            continue
+        match = next((index for index, one in enumerate(declared) if _is_meant(each, one, today)), -1)
+        if match >= 0:
+            used.add(match)
+        found.append(replace(each, declared=match >= 0))
+    stale = []
+    for index, one in enumerate(declared):
+        if one.until and datetime.date.fromisoformat(one.until) < today:
+            stale.append(f"the declared {one.code} at {one.where!r} was good until {one.until}")
+        elif index not in used:
+            stale.append(f"the declared {one.code} at {one.where!r} does not occur any more: take it out")
+    return found, stale
+
+
+def _is_meant(delta: Delta, declared: DeclaredDelta, today: datetime.date) -> bool:
+    if delta.code != declared.code:
+        return False
+    if declared.until and datetime.date.fromisoformat(declared.until) < today:
+        return False
+    places = (f"{delta.path}:{delta.line}", f"{delta.old_path}:{delta.old_line}")
+    return declared.where in delta.message or declared.where in places

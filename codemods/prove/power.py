@@ -1,0 +1,172 @@
+"""Whether a proof could have failed: the new side is changed in small ways, and each change must be told apart."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import time
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from codemods.prove.mutants import Mutant, mutants_of, pick
+from codemods.prove.options import ProveOptions
+from codemods.prove.pairing import PairOfSubjects
+from codemods.prove.sides import DefNode, ModuleFacts, Side
+from codemods.prove.stable import Twins
+from codemods.prove.subject import Subject
+from codemods.prove.survivors import Accepted, judge
+from codemods.schema.errors import UnmovedError
+from codemods.schema.prove import Mutants, Pair, Survivor
+
+Differs = Callable[[PairOfSubjects, float], bool]
+_SHARE = 0.25  # of its time budget again, a pair may take for its mutants
+_LEAST_SECONDS = 5.0
+
+
+class Power(Struct, frozen=True):
+    """problem: why the power is not enough, empty when it is."""
+
+    mutants: Mutants
+    problem: str = ""
+
+
+class _Place(Struct, frozen=True, eq=False):
+    """A function of the new side that runs in a pair."""
+
+    facts: ModuleFacts
+    qualname: str
+    source: str
+
+
+def measure(pair: PairOfSubjects, differs: Differs, spec: Pair, options: ProveOptions, end: float) -> Power:
+    """Run mutants of everything of the new side that the pair executes. The time: what is left until `end` (monotonic
+    seconds), and a share of the budget more."""
+    end = max(end, time.monotonic() + _LEAST_SECONDS, time.monotonic() + options.seconds * _SHARE)
+    places = _places(pair.new)
+    made = [(place, mutant) for place in places for mutant in mutants_of(place.source, place.qualname)]
+    chosen = {mutant.id: (place, mutant) for place, mutant in made}
+    picked = pick([mutant for _, mutant in made], options.mutants, options.seed)
+    killed, left, untried = 0, [], {each.id for _, each in made} - {each.id for each in picked}
+    for mutant in picked:
+        place = chosen[mutant.id][0]
+        if time.monotonic() > end:
+            untried.add(mutant.id)
+            continue
+        if _is_told_apart(pair, place, mutant, differs, end):
+            killed += 1
+        else:
+            left.append((place, mutant))
+    return _judged(killed, left, spec, {mutant.id for _, mutant in made}, untried)
+
+
+def _judged(
+    killed: int, left: list[tuple[_Place, Mutant]], spec: Pair, existing: set[str], untried: set[str]
+) -> Power:
+    accepted = [Accepted(id=each.id, why=each.why) for each in spec.accepted]
+    judged = judge([mutant for _, mutant in left], accepted, existing=existing, untried=untried)
+    reasons = {mutant.id: one.why for mutant, one in judged.explained}
+    survivors = tuple(
+        Survivor(
+            id=mutant.id,
+            path=place.facts.path,
+            line=mutant.line,
+            before=mutant.before,
+            after=mutant.after,
+            why=reasons.get(mutant.id, ""),
+        )
+        for place, mutant in left
+    )
+    mutants = Mutants(killed=killed, total=killed + len(left), survivors=survivors)
+    problem = ""
+    if judged.stale:
+        problem = "; ".join(f"the accepted mutant {each.accepted.id} {each.lapse.value}" for each in judged.stale)
+    elif mutants.total and not killed:
+        problem = "no mutant of the new side is told apart: this run could not have failed"
+    return Power(mutants, problem)
+
+
+def _places(subject: Subject) -> list[_Place]:
+    found: list[_Place] = []
+    for module, qualname in dict.fromkeys(subject.loader.executed):
+        facts = subject.loader.side.facts(module)
+        if facts is None:
+            continue
+        source = subject.loader.side.files.read(facts.path).decode("utf-8", "replace")
+        found.append(_Place(facts, qualname, source))
+    return found
+
+
+def _is_told_apart(pair: PairOfSubjects, place: _Place, mutant: Mutant, differs: Differs, end: float) -> bool:
+    """A mutant that can't even be loaded is told apart."""
+    node = mutated(place.source, place.facts, place.qualname, mutant)
+    if node is None:
+        return True
+    try:
+        return differs(pair.with_new(_side_with(pair.twins.new, place, node)), end)
+    except (UnmovedError, RecursionError):
+        return True
+    except Exception:  # noqa: BLE001 - whatever the mutant raises while it is loaded tells it apart
+        return True
+
+
+def mutated(source: str, facts: ModuleFacts, qualname: str, mutant: Mutant) -> DefNode | None:
+    """The definition with the slip, at its place; None where it does not parse alone."""
+    node = _find(facts.tree, qualname)
+    if node is None:
+        return None
+    lines = source.splitlines(keepends=True)
+    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    start = sum(len(line) for line in lines[: first - 1])
+    end = sum(len(line) for line in lines[: node.end_lineno])
+    text = mutant.applied(source)[start : end + len(mutant.after) - (mutant.end - mutant.start)]
+    is_inner = text[:1].isspace()
+    try:
+        tree = ast.parse(f"if True:\n{text}" if is_inner else text)
+    except SyntaxError:
+        return None
+    made = tree.body[0].body[0] if is_inner and isinstance(tree.body[0], ast.If) else tree.body[0]
+    if not isinstance(made, DefNode):
+        return None
+    ast.increment_lineno(made, first - (2 if is_inner else 1))
+    return made
+
+
+def _find(tree: ast.AST, qualname: str) -> DefNode | None:
+    node: ast.AST = tree
+    for part in qualname.split("."):
+        found = [each for each in ast.walk(node) if isinstance(each, DefNode) and each.name == part and each is not node]
+        if not found:
+            return None
+        node = found[-1]
+    return node if isinstance(node, DefNode) else None
+
+
+def _side_with(side: Side, place: _Place, node: DefNode) -> Side:
+    """The side with one definition replaced; everything else is shared."""
+    old = _find(place.facts.tree, place.qualname)
+    assert old is not None
+    facts = copy.copy(place.facts)
+    facts.tree = ast.Module(body=_replaced(place.facts.tree.body, old, node), type_ignores=[])
+    facts.definitions = {
+        name: next((each for each in facts.tree.body if isinstance(each, DefNode) and each.name == name), value)
+        for name, value in place.facts.definitions.items()
+    }
+    return side.with_facts(facts)
+
+
+def _replaced(body: list[ast.stmt], old: DefNode, new: DefNode) -> list[ast.stmt]:
+    made: list[ast.stmt] = []
+    for each in body:
+        if each is old:
+            made.append(new)
+        elif each.lineno <= old.lineno <= (each.end_lineno or 0) and isinstance(each, ast.ClassDef):
+            outer = copy.copy(each)
+            outer.body = _replaced(each.body, old, new)
+            made.append(outer)
+        else:
+            made.append(each)
+    return made
+
+
+__all__ = ["Differs", "Power", "Twins", "measure", "mutated"]

@@ -1,0 +1,213 @@
+"""One pair, from its reference to its verdict: every path with collaborators uninterpreted; where that differs, concrete
+values decide what is only a matter of interpretation; then controls and power. In this process; see task.py for the
+confined one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from codemods.prove.concrete import Trial, Trials, domains_of_pair
+from codemods.prove.deltas import apply_declared, delta_of, effects_of
+from codemods.prove.domains import Domain
+from codemods.prove.domains_show import repr_case
+from codemods.prove.explore import Budget
+from codemods.prove.interpreted import is_interpreted
+from codemods.prove.options import ProveOptions
+from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
+from codemods.prove.power import Power, measure
+from codemods.prove.reproduce import test_of
+from codemods.prove.stable import Twins
+from codemods.prove.subject import input_term
+from codemods.schema.errors import UnmovedError
+from codemods.schema.prove import Delta, Level, Mutants, Pair, PairResult, ProofVerdict
+
+_CASES = 1500
+_CONTROL_PATHS = 60
+_MOST_DELTAS = 40
+_CONCRETE_SHARE = 0.5  # of the time of a pair
+
+
+class Evidence(Struct, eq=False):
+    """What was found of a pair before the verdict."""
+
+    pair: PairOfSubjects
+    walked: Walk
+    domains: dict[str, Domain]
+    trial: Trial | None = None
+    real: PairOfSubjects | None = None
+    found: list[Found] = []
+    reason: str = ""
+
+
+def prove_pair(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
+    """The verdict on one pair of callables. Never raises for what the subject does; a pair that can't be loaded, or that
+    asks what can't be answered, is inconclusive with the reason."""
+    began = time.monotonic()
+    try:
+        result = _proved(twins, pair, options, began + options.seconds)
+    except UnmovedError as error:
+        result = inconclusive(pair, f"{error}" + (f"; {error.fix}" if error.fix else ""))
+    except RecursionError:
+        result = inconclusive(pair, "the code nests too deeply to be read")
+    except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out
+        result = inconclusive(pair, f"the code can't be loaded: {type(error).__name__}: {error}")
+    return _timed(result, time.monotonic() - began)
+
+
+def _timed(result: PairResult, seconds: float) -> PairResult:
+    from msgspec.structs import replace
+
+    return replace(result, seconds=round(seconds, 3))
+
+
+def inconclusive(pair: Pair, reason: str) -> PairResult:
+    return PairResult(
+        old=pair.old, new=pair.new, kind=pair.kind, verdict=ProofVerdict.INCONCLUSIVE, reason=reason, origin=pair.origin
+    )
+
+
+def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:
+    evidence = _gather(twins, pair, options, end)
+    walked, trial = evidence.walked, evidence.trial
+    deltas = [delta_of(each, evidence.real if trial and each in trial.found and evidence.real else evidence.pair)
+              for each in _distinct(evidence.found)[:_MOST_DELTAS]]  # fmt: skip
+    deltas, stale = apply_declared(deltas, pair.deltas)
+    is_exhaustive = walked.is_complete and not walked.found and "unsupported" not in " ".join(walked.cut)
+    result = PairResult(
+        old=pair.old,
+        new=pair.new,
+        kind=pair.kind,
+        origin=pair.origin,
+        verdict=ProofVerdict.AGREES,
+        level=Level.EXHAUSTIVE if is_exhaustive or _is_all_declared(walked, evidence) else Level.SAMPLED,
+        paths=walked.paths + (trial.paths if trial else 0),
+        faults=walked.faults + (trial.faults if trial else 0),
+        cases=trial.cases if trial else 0,
+        bounded=sum(walked.cut.values()),
+        deltas=tuple(deltas),
+        reason=evidence.reason,
+    )
+    return _judged(result, evidence, stale, options, end, pair)
+
+
+def _is_all_declared(walked: Walk, evidence: Evidence) -> bool:
+    return walked.is_complete and evidence.trial is None
+
+
+def _judged(
+    result: PairResult, evidence: Evidence, stale: list[str], options: ProveOptions, end: float, pair: Pair
+) -> PairResult:
+    from msgspec.structs import replace
+
+    open_deltas = [each for each in result.deltas if not each.declared]
+    if open_deltas:
+        subject = evidence.real if evidence.trial is not None and evidence.trial.found else evidence.pair
+        first = next(each for each in evidence.found if each.difference.code == open_deltas[0].code)
+        return replace(
+            result,
+            verdict=ProofVerdict.DIFFERS,
+            effects=effects_of(first, subject or evidence.pair),
+            test=test_of(pair, open_deltas[0]),
+        )
+    if stale:
+        return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale))
+    if evidence.reason:
+        return replace(result, verdict=ProofVerdict.INCONCLUSIVE)
+    control = _controlled(evidence.pair)
+    if control:
+        return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=control)
+    if options.mutants == 0:
+        return result
+    power = measure(evidence.pair, _runner(evidence, options), pair, options, end)
+    return _with_power(result, power)
+
+
+def _with_power(result: PairResult, power: Power) -> PairResult:
+    from msgspec.structs import replace
+
+    result = replace(result, mutants=power.mutants)
+    if power.problem:
+        return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=power.problem)
+    return result
+
+
+def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evidence:
+    """All paths; then, where they differ or could not all be walked, cases."""
+    subjects = PairOfSubjects(twins, pair.old, pair.new, real_modules=frozenset(pair.real), same=pair.same)
+    left = max(1.0, end - time.monotonic())
+    walked = walk(subjects, Budget(options.paths, options.faults, left * _CONCRETE_SHARE))
+    domains = domains_of_pair(twins, pair, subjects.old, subjects.new)
+    evidence = Evidence(pair=subjects, walked=walked, domains=domains, found=list(walked.found))
+    unsupported = [reason for reason in walked.cut if reason.startswith("unsupported")]
+    if walked.is_complete and not walked.found and not unsupported and not pair.domains:
+        return evidence
+    if domains and (walked.found or unsupported or pair.domains or not walked.is_complete):
+        _try_cases(evidence, twins, pair, options, end)
+    if unsupported and evidence.trial is None:
+        evidence.reason = evidence.reason or f"a path could not be followed: {unsupported[0].removeprefix('unsupported: ')}"
+    return evidence
+
+
+def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptions, end: float) -> None:
+    real = PairOfSubjects(
+        twins, pair.old, pair.new, is_real=True, real_modules=frozenset(pair.real), same=pair.same
+    )
+    evidence.real = real
+    trials = Trials(real, evidence.domains, seed=options.seed)
+    evidence.trial = trial = trials.run(_CASES, end)
+    roots = {input_term(name) for name in evidence.domains}
+    robust = [each for each in evidence.walked.found if not is_interpreted(each, roots)]
+    if trial.case is not None:
+        smallest = trials.smallest(trial.case)
+        trial.found = trials.differences(smallest) or trial.found
+        trial.case = smallest
+    evidence.found = [*trial.found, *robust]
+
+
+def _distinct(found: list[Found]) -> list[Found]:
+    """Each difference once, in the order of the smallest world."""
+    known: dict[tuple[str, str], Found] = {}
+    for each in sorted(found, key=lambda one: len(one.seen.world.trail)):
+        known.setdefault((each.difference.code, each.difference.message), each)
+    return list(known.values())
+
+
+def _controlled(pair: PairOfSubjects) -> str:
+    """Why an identical pair does not agree; empty when it does. What differs from itself proves nothing."""
+    for side in (pair.old, pair.new):
+        same = pair.twin_of(side)
+        walked = walk(same, Budget(_CONTROL_PATHS, _CONTROL_PATHS, 5.0), most=1)
+        if walked.found:
+            message = walked.found[0].difference.message
+            return f"{side.reference} differs from itself: {message}"
+    return ""
+
+
+def _runner(evidence: Evidence, options: ProveOptions) -> Callable[[PairOfSubjects, float], bool]:
+    """Whether a pair is told apart, by the means that showed the real one to agree."""
+    del options
+    known = {(each.difference.code, each.difference.message) for each in evidence.found}
+
+    def differs(pair: PairOfSubjects, end: float) -> bool:
+        if evidence.trial is not None and pair.is_real:
+            trial = Trials(pair, evidence.domains, seed=0).run(400, end)
+            return bool(_new(trial.found, known))
+        walked = walk(pair, Budget(4000, 8000, max(0.5, end - time.monotonic())), most=len(known) + 1)
+        return bool(_new(walked.found, known))
+
+    return differs
+
+
+def _new(found: list[Found], known: set[tuple[str, str]]) -> list[Found]:
+    return [each for each in found if (each.difference.code, each.difference.message) not in known]
+
+
+def words_of_case(case: dict[str, Any] | None) -> str:
+    return repr_case(case) if case else ""
+
+
+__all__ = ["Delta", "Mutants", "inconclusive", "prove_pair", "words_of_case"]
