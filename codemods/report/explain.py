@@ -1,4 +1,4 @@
-"""The pages on hazards as lines for people. The words are in schema/pages_*.py."""
+"""The pages on hazards and differences as lines for people. The words are in schema/pages_*.py."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator
 
 from codemods.report.lines import Line, Span, Style, columns, line, paragraphs
 from codemods.report.model import PageRow
-from codemods.schema.hazards import Severity
 
 _WIDTH = 88
 _MEANINGS = {
-    Severity.STOP: "refuses the step until it is settled",
-    Severity.PROVE: "demands a twin run: both versions on the same inputs",
-    Severity.NOTE: "goes into the report",
+    "stop": "refuses the step until it is settled",
+    "prove": "demands a twin run: both versions on the same inputs",
+    "note": "goes into the report",
+    "difference": "what `unmoved prove` reports; passes only where the spec of the pair declares it",
 }
 
 
 def page_lines(page: PageRow) -> Iterator[Line]:
     """What it is, an example, what settles it."""
     yield line(Span(page.code, Style.CODE), Span(f"  {page.title}", Style.TITLE))
-    yield line(Span(f"{page.severity.value}: {_MEANINGS[page.severity]}", Style.QUIET))
+    yield line(Span(f"{page.severity}: {_MEANINGS[page.severity]}", Style.QUIET))
     yield ()
     yield from paragraphs(textwrap.fill(page.text, _WIDTH))
     for name, text, outcome in (("before", page.before, page.was), ("after", page.after, page.now)):
@@ -37,6 +37,6 @@ def page_lines(page: PageRow) -> Iterator[Line]:
 
 
 def index_lines(pages: Iterable[PageRow]) -> Iterator[Line]:
-    """All hazards, one line each."""
-    rows = [(Span(page.code, Style.CODE), Span(page.severity.value, Style.QUIET), Span(page.title)) for page in pages]
+    """All pages, one line each."""
+    rows = [(Span(page.code, Style.CODE), Span(page.severity, Style.QUIET), Span(page.title)) for page in pages]
     yield from columns(rows)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from codemods.schema.config import Setting
 from codemods.schema.errors import UnmovedError
-from codemods.schema.hazards import Hazard, Refusal, Severity
+from codemods.schema.hazards import Hazard, Refusal
 from codemods.schema.page import Page, Settling
 from codemods.schema.result import Finding, PlanResult, StepResult
 from codemods.schema.survey import Candidate
@@ -65,11 +66,13 @@ class SuggestReport(Struct, frozen=True, kw_only=True):
 
 
 class PageRow(Struct, frozen=True, kw_only=True):
-    """One page of `unmoved explain`. before and after: programs whose `run()` comes to `was` and to `now`."""
+    """One page of `unmoved explain`: a hazard with its severity, or a difference that `unmoved prove` reports.
+
+    before and after: programs whose `run()` comes to `was` and to `now`."""
 
     code: str
     title: str
-    severity: Severity
+    severity: Literal["stop", "prove", "note", "difference"]
     text: str
     before: str
     after: str
@@ -141,7 +144,7 @@ def page_row(page: Page) -> PageRow:
     return PageRow(
         code=page.code,
         title=page.title,
-        severity=page.severity,
+        severity=_severity(page),
         text=page.text,
         before=page.example.before,
         after=page.example.after,
@@ -149,6 +152,10 @@ def page_row(page: Page) -> PageRow:
         now=page.example.now,
         settle=list(page.settle),
     )
+
+
+def _severity(page: Page) -> Literal["stop", "prove", "note", "difference"]:
+    return page.severity.value if page.severity is not None else "difference"
 
 
 def error_report(error: UnmovedError) -> ErrorReport:

@@ -1,4 +1,4 @@
-"""The form of a page of `unmoved explain`. The pages are in pages_*.py, the table of all of them in pages.py."""
+"""The form of a page of `unmoved explain`. The pages are in pages_*.py; of hazards, pages.py has the table."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ class Settling(Struct, frozen=True, kw_only=True):
 
 
 class Page(Struct, frozen=True, kw_only=True):
-    """`severity` is the usual one; a single place may be judged lighter or graver."""
+    """`severity` is the usual one; a single place may be judged lighter or graver. None: a difference that `prove` found,
+    which is no hazard."""
 
     code: str
     title: str
-    severity: Severity
+    severity: Severity | None
     text: str
     example: Example
     settle: tuple[Settling, ...]
@@ -40,3 +41,8 @@ class Page(Struct, frozen=True, kw_only=True):
 def accept(why: str) -> Settling:
     """The way that is always there: a person says why it is harmless."""
     return Settling(key="accept", how=why)
+
+
+def declare(why: str) -> Settling:
+    """The way for a difference that is meant: it goes into the spec of the pair."""
+    return Settling(key="[[pair.delta]]", how=why)

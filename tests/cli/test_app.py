@@ -21,6 +21,7 @@ from codemods.cli.progress import StderrProgress
 from codemods.report.lines import Span, Style, line
 from codemods.report.model import ConfigReport, ExplainReport
 from codemods.schema.pages import CODES
+from codemods.schema.pages_deltas import DELTA_CODES
 from tests.cli.conftest import Ran
 
 Unmoved = Callable[..., Ran]
@@ -92,7 +93,7 @@ def test_show_config(unmoved: Unmoved, tmp_path: Path) -> None:
 
 def test_explain_lists_and_shows(unmoved: Unmoved) -> None:
     ran = unmoved("explain")
-    assert [row.split()[0] for row in ran.out.splitlines()] == list(CODES)
+    assert [row.split()[0] for row in ran.out.splitlines()] == [*CODES, *DELTA_CODES]
     ran = unmoved("explain", "u104")
     assert ran.status == 0
     for word in ("U104", "before", "after", "run() -> 'cuda'", "wrapper: "):
@@ -103,6 +104,10 @@ def test_explain_lists_and_shows(unmoved: Unmoved) -> None:
     ran = unmoved("explain", "U1O4")
     assert ran.status == 2
     assert "U1O4 is no hazard" in ran.err
+    ran = unmoved("explain", "d3")
+    assert ran.status == 0
+    for word in ("D3", "difference: ", "run() -> None", "[[pair.delta]]: "):
+        assert word in ran.out
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from codemods.schema.page import Page
 from codemods.schema.pages import CODES, PAGES
+from codemods.schema.pages_deltas import DELTA_CODES, DELTA_PAGES
 from codemods.schema.plan import Step
 
 RUN = """
@@ -41,9 +42,15 @@ def outcome(text: str, directory: Path) -> str:
 def test_every_code_has_its_page() -> None:
     assert list(CODES) == [f"U{number}" for number in range(101, 122)]
     assert all(PAGES[code].code == code for code in CODES)
+    assert list(DELTA_CODES) == [f"D{number}" for number in range(1, 12)]
+    assert all(page.severity is not None for page in PAGES.values())
+    assert all(page.severity is None for page in DELTA_PAGES.values())
 
 
-@pytest.mark.parametrize("page", PAGES.values(), ids=CODES)
+EVERY = {**PAGES, **DELTA_PAGES}
+
+
+@pytest.mark.parametrize("page", EVERY.values(), ids=EVERY)
 def test_the_example_changes_behaviour_as_the_page_says(page: Page, tmp_path: Path) -> None:
     example = page.example
     for number, (text, said) in enumerate([(example.before, example.was), (example.after, example.now)]):
@@ -57,10 +64,13 @@ def test_the_example_changes_behaviour_as_the_page_says(page: Page, tmp_path: Pa
     assert example.was != example.now
 
 
-@pytest.mark.parametrize("page", PAGES.values(), ids=CODES)
+@pytest.mark.parametrize("page", EVERY.values(), ids=EVERY)
 def test_the_page_is_whole(page: Page) -> None:
     assert 2 <= len(re.findall(r"[.!](?: |\Z)", page.text)) <= 5
     assert page.title.startswith("`") or page.title[0].islower()
     assert page.settle
     keys = {key for kind in get_args(Step) for key in kind.__struct_fields__}
+    if page.code in DELTA_PAGES:
+        assert [way.key for way in page.settle][-1] == "[[pair.delta]]"
+        keys = {"[[pair.delta]]"}
     assert {way.key for way in page.settle} <= keys | {""}
