@@ -79,6 +79,8 @@ def _telling(domains: Mapping[str, Domain], budget: int) -> Iterator[dict[str, A
         if len(names) < strength:
             continue
         most = _most_levels(len(names), strength, share)
+        if comb(len(names), strength) * 2**strength > _MOST_COMBINATIONS:
+            continue
         for numbers in islice(covering([min(size, most) for size in sizes], strength), share):
             row = tuple(column[number] for column, number in zip(columns, numbers, strict=True))
             yield _completed(names, columns, row)

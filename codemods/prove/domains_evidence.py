@@ -58,13 +58,14 @@ def united(*values: Value) -> Value:
 
 
 class Facts(Struct):
-    """table: spot -> category -> values, in the order met. ties: input -> what it stands in a relation to."""
+    """table: input -> steps -> category -> values, in the order met. ties: input -> what it stands in a relation to."""
 
-    table: dict[Spot, dict[str, list[Any]]] = field(default_factory=dict)
+    table: dict[str, dict[tuple[str, ...], dict[str, list[Any]]]] = field(default_factory=dict)
     ties: dict[str, list[Tie]] = field(default_factory=dict)
 
     def add(self, spot: Spot, category: str, value: Any) -> None:
-        values = self.table.setdefault(spot, {}).setdefault(category, [])
+        root, steps = spot
+        values = self.table.setdefault(root, {}).setdefault(steps, {}).setdefault(category, [])
         known = any(type(each) is type(value) and each == value for each in values)
         if not known and len(values) < _MOST:
             values.append(value)
@@ -93,7 +94,7 @@ class Facts(Struct):
             ties.append(found)
 
     def roots(self) -> list[str]:
-        return list(dict.fromkeys([root for root, _ in self.table] + list(self.ties)))
+        return list(dict.fromkeys([*self.table, *self.ties]))
 
 
 class View(Struct, frozen=True, eq=False):
@@ -104,14 +105,14 @@ class View(Struct, frozen=True, eq=False):
     steps: tuple[str, ...] = ()
 
     def get(self, category: str) -> list[Any]:
-        return self.facts.table.get((self.root, self.steps), {}).get(category, [])
+        return self.facts.table.get(self.root, {}).get(self.steps, {}).get(category, [])
 
     def deep(self, category: str, *, beside: bool = True) -> list[Any]:
         """The values here and at every spot below. beside=False: only below."""
         found: list[Any] = []
         size = len(self.steps)
-        for (root, steps), facts in self.facts.table.items():
-            if root == self.root and steps[:size] == self.steps and (beside or len(steps) > size):
+        for steps, facts in self.facts.table.get(self.root, {}).items():
+            if steps[:size] == self.steps and (beside or len(steps) > size):
                 found.extend(facts.get(category, ()))
         return found
 
@@ -119,8 +120,8 @@ class View(Struct, frozen=True, eq=False):
         """What numbers made of this text, or of its parts, are compared with."""
         found: list[Any] = []
         size = len(self.steps)
-        for (root, steps), facts in self.facts.table.items():
-            if root == self.root and steps[:size] == self.steps and "number" in steps[size:]:
+        for steps, facts in self.facts.table.get(self.root, {}).items():
+            if steps[:size] == self.steps and "number" in steps[size:]:
                 found.extend(facts.get("exact", ()))
         return found
 
@@ -131,8 +132,8 @@ class View(Struct, frozen=True, eq=False):
         size = len(self.steps)
         found = [
             steps[size]
-            for root, steps in self.facts.table
-            if root == self.root and steps[:size] == self.steps and len(steps) > size
+            for steps in self.facts.table.get(self.root, {})
+            if steps[:size] == self.steps and len(steps) > size
         ]
         return list(dict.fromkeys(found))
 

@@ -10,6 +10,7 @@ from codemods.prove.domains_harvest import DEEPEST_CALL, Reading
 from codemods.prove.domains_home import Home, member
 from codemods.source.parse import FUNCTIONS, Function
 
+_MOST_CALLS = 200  # functions read for the sake of one
 _KIND_NAMES = frozenset({"str", "int", "float", "bool", "bytes", "list", "tuple", "dict", "set", "frozenset"})
 
 
@@ -161,7 +162,14 @@ def _enter(
     env.update((name, value) for name, value in reading.env.items() if bound and name.startswith("self."))
     for name in (*names, *(each.arg for each in node.args.kwonlyargs)):
         env.setdefault(name, _default(home, node, name))
-    return Reading(home, reading.facts, owner, follow, reading).read(node, env)
+    key = (node, tuple(value.spots for value in env.values()))
+    known = reading.read_calls.get(key)
+    if known is None:
+        if len(reading.read_calls) >= _MOST_CALLS:
+            return NOTHING
+        reading.read_calls[key] = NOTHING
+        known = reading.read_calls[key] = Reading(home, reading.facts, owner, follow, reading).read(node, env)
+    return known
 
 
 def _default(home: Home, node: Function, name: str) -> Value:

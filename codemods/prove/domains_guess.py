@@ -77,8 +77,8 @@ def items_of(view: View) -> View:
     """The facts of all elements of a sequence as those of one value."""
     merged = Facts()
     size = len(view.steps)
-    for (root, steps), facts in view.facts.table.items():
-        if root != view.root or steps[:size] != view.steps:
+    for steps, facts in view.facts.table.get(view.root, {}).items():
+        if steps[:size] != view.steps:
             continue
         rest = steps[size:]
         while rest[:1] == ("slice",):

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from codemods.prove.domains_compare import calculated, compared
-from codemods.prove.domains_evidence import NOTHING, Facts, Value, united
+from codemods.prove.domains_evidence import NOTHING, Facts, Spot, Value, united
 from codemods.prove.domains_home import MISSING, Home
 from codemods.source.parse import FUNCTIONS, Function
 
@@ -25,6 +25,9 @@ class Reading:
         self.home, self.facts, self.owner, self.follow = home, facts, owner, follow
         self.depth: int = around.depth + 1 if around is not None else 0
         self.stack: tuple[ast.AST, ...] = around.stack if around is not None else ()
+        self.read_calls: dict[tuple[ast.AST, tuple[frozenset[Spot], ...]], Value] = (
+            around.read_calls if around is not None else {}
+        )
         self.env: dict[str, Value] = {}
         self.returned: list[Value] = []
 
@@ -175,7 +178,7 @@ class Reading:
         if owner.root:
             path = f"{owner.root}.{node.attr}"
             self.facts.note(owner, "attribute", node.attr)
-            self.facts.table.setdefault((path, ()), {})
+            self.facts.table.setdefault(path, {})
             return Value(frozenset({(path, ())}), ast.Attribute(owner.expr, node.attr, ast.Load()))  # type: ignore[arg-type]
         if owner.spots:
             return owner.step(f".{node.attr}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from codemods.prove.domains import Definition, Lookup
@@ -41,23 +42,21 @@ def nothing(name: str) -> None:
 class Home:
     """One module. name: its dotted name, for references to its classes."""
 
-    def __init__(self, module: ast.Module, lookup: Lookup = nothing, name: str = "") -> None:
+    def __init__(
+        self, module: ast.Module, lookup: Lookup = nothing, name: str = "", others: dict[int, Home] | None = None
+    ) -> None:
         self.module, self.lookup, self.name = module, lookup, name
-        self.definitions: dict[str, ast.stmt] = {}
-        self.imports = imported_names(module)
-        self._others: dict[int, Home] = {}
-        for node in _top(module):
-            self._define(node)
+        self._found: dict[str, Definition | None] = {}
+        self._others: dict[int, Home] = {} if others is None else others  # by the module's identity, for all of them
+        self._others.setdefault(id(module), self)
 
-    def _define(self, node: ast.stmt) -> None:
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            self.definitions[node.name] = node
-        elif isinstance(node, ast.Assign):
-            self.definitions.update((each.id, node) for each in node.targets if isinstance(each, ast.Name))
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            self.definitions[node.target.id] = node
-        elif type(node).__name__ == "TypeAlias":
-            self.definitions[node.name.id] = node  # type: ignore[attr-defined]
+    @cached_property
+    def definitions(self) -> dict[str, ast.stmt]:
+        return definitions_of(self.module)
+
+    @cached_property
+    def imports(self) -> dict[str, str]:
+        return imported_names(self.module)
 
     def dotted(self, node: ast.AST) -> str:
         """`a.b.c` as it is written; "" for anything else."""
@@ -74,6 +73,11 @@ class Home:
 
     def find(self, name: str) -> Definition | None:
         """The definition a dotted name as written here stands for, in this module or behind the lookup."""
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def _find(self, name: str) -> Definition | None:
         head, _, rest = name.partition(".")
         node: ast.AST | None = self.definitions.get(head)
         if node is not None:
@@ -94,7 +98,7 @@ class Home:
         if module is None or module is self.module:
             return self
         if id(module) not in self._others:
-            self._others[id(module)] = Home(module, definition.lookup or nothing, definition.ref.partition(":")[0])
+            Home(module, definition.lookup or nothing, definition.ref.partition(":")[0], self._others)
         return self._others[id(module)]
 
     def constant(self, node: ast.AST | None, deep: int = 0) -> Any:
@@ -176,6 +180,21 @@ def member(owner: ast.ClassDef, name: str) -> ast.stmt | None:
     return None
 
 
+def definitions_of(module: ast.Module) -> dict[str, ast.stmt]:
+    """What the module level binds by a definition or an assignment; the last one wins."""
+    found: dict[str, ast.stmt] = {}
+    for node in _top(module):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign):
+            found.update((each.id, node) for each in node.targets if isinstance(each, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = node
+        elif type(node).__name__ == "TypeAlias":
+            found[node.name.id] = node  # type: ignore[attr-defined]
+    return found
+
+
 def _top(module: ast.Module) -> list[ast.stmt]:
     """The statements of the module level, those in its `if` and `try` blocks too."""
     found: list[ast.stmt] = []
@@ -217,10 +236,13 @@ def lookup_in(files: FileSet, path: str) -> Lookup:
         if home_path is None or not at.name:
             return None
         try:
-            tree = load(files, home_path).tree
+            source = load(files, home_path)
         except SourceError:
             return None
-        node: ast.AST | None = Home(tree).definitions.get(at.name)
+        tree, known = source.tree, source.notes.get("definitions")
+        if not isinstance(known, dict):
+            known = source.notes["definitions"] = definitions_of(tree)
+        node: ast.AST | None = known.get(at.name)
         for part in parts:
             node = member(node, part) if isinstance(node, ast.ClassDef) else None
         if node is None:

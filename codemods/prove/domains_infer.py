@@ -142,9 +142,10 @@ def domains_of(
 def constants_of(function: Function, module: ast.Module, lookup: Lookup = nothing) -> Constants:
     """The constants that the code of a function compares its inputs with."""
     found: dict[str, list[Any]] = {}
-    for facts in _Side(function, module, lookup, "").facts.table.values():
-        for category, values in facts.items():
-            found.setdefault(category, []).extend(values)
+    for places in _Side(function, module, lookup, "").facts.table.values():
+        for facts in places.values():
+            for category, values in facts.items():
+                found.setdefault(category, []).extend(values)
     exact = found.get("exact", [])
     marks = [*found.get("separator", []), *found.get("mark", [])]
     return Constants(
@@ -222,12 +223,13 @@ def _adopt(facts: Facts, twin: _Side, parameters: list[str]) -> None:
     names: dict[str, str] = {}
     for root in [*twin.facts.roots(), *theirs]:
         names[root] = root if root in known else ours.get(root.rpartition(".")[2], root)
-    for (root, steps), categories in twin.facts.table.items():
+    for root, places in twin.facts.table.items():
         if names[root] not in known and root in theirs:
             continue  # a parameter that this side has under no name
-        for category, values in categories.items():
-            for value in values:
-                facts.add((names[root], steps), category, value)
+        for steps, categories in places.items():
+            for category, values in categories.items():
+                for value in values:
+                    facts.add((names[root], steps), category, value)
     for root, ties in twin.facts.ties.items():
         for tie in ties:
             if len(facts.ties.setdefault(names[root], [])) < 8:

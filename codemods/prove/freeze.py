@@ -8,7 +8,7 @@ import enum
 import functools
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from codemods.prove.errors import Fault, OpaqueError
@@ -143,7 +143,9 @@ class Freezer:
             return (self._class_name(kind), inner, *self._fields(fields or {}, depth))
         if fields is not None:
             return ("object", self._class_name(kind), *self._fields(fields, depth))
-        return ("other", self._class_name(kind), _ADDRESS.sub("", repr(value)))
+        if isinstance(value, KeysView | ValuesView | ItemsView | range):
+            return (kind.__name__, *(self._inner(each, depth + 1) for each in value))
+        return ("other", self._class_name(kind), joined(text_parts(_ADDRESS.sub("", repr(value)))))
 
     def _fields(self, fields: dict[str, Any], depth: int) -> tuple[Any, ...]:
         return tuple((name, self._inner(value, depth + 1)) for name, value in sorted(fields.items()))

@@ -132,11 +132,13 @@ class Recorder:
             self.main = name.partition(":")[0]
         return target
 
-    def enter(self, target: Target, values: dict[str, Any]) -> Entry | None:
-        """values: of the parameters. None: this call is not looked at."""
+    def is_due(self, target: Target) -> bool:
+        """Counts a call; whether it is to be looked at."""
         target.calls = calls = target.calls + 1
-        if calls > _ALWAYS and calls > target.until and calls % _interval(calls):
-            return None
+        return calls <= _ALWAYS or calls <= target.until or not calls % _interval(calls)
+
+    def enter(self, target: Target, values: dict[str, Any]) -> Entry | None:
+        """values: of the parameters. None: this call is not looked at after all."""
         if getattr(self.inside, "yes", False):
             return None
         self.inside.yes = True

@@ -54,6 +54,8 @@ class Monitor:
             target = self._met(code, sys._getframe(1))
             if target is None:
                 return self.monitoring.DISABLE
+        if not self.recorder.is_due(target):
+            return None
         frame = sys._getframe(1)
         seen = frame.f_locals
         values = {name: seen[name] for name in target.parameters if name in seen}

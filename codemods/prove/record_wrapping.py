@@ -188,14 +188,16 @@ def _around(recorder: Recorder, target: Target, function: types.FunctionType) ->
         return generator
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        values = bind(args, kwargs)
+        # A call that does not fit is not one: it never gets to the function.
+        is_due = recorder.is_due(target)
+        values = bind(args, kwargs) if is_due else None
         entry = recorder.enter(target, values) if values is not None else None
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
             if entry is not None:
                 recorder.fail(entry, error)
-            elif values is not None:
+            elif not is_due:
                 recorder.surprise(target)
             raise
         if entry is not None:
@@ -206,7 +208,7 @@ def _around(recorder: Recorder, target: Target, function: types.FunctionType) ->
 
 
 def _made(recorder: Recorder, target: Target, bind: _Bind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    values = bind(args, kwargs)
+    values = bind(args, kwargs) if recorder.is_due(target) else None
     entry = recorder.enter(target, values) if values is not None else None
     if entry is not None:
         recorder.made(entry)

@@ -189,7 +189,7 @@ class Side:
         parts = qualname.split(".")
         for index, part in enumerate(parts):
             found = None
-            for each in _reachable(node):
+            for each in reachable(node):
                 if isinstance(each, DefNode) and each.name == part:
                     found = each
             if found is None:
@@ -200,7 +200,7 @@ class Side:
         return (node if isinstance(node, DefNode) else None), owner
 
 
-def _reachable(node: ast.AST | None) -> Iterator[ast.stmt]:
+def reachable(node: ast.AST | None) -> Iterator[ast.stmt]:
     """The statements of a scope, those of its blocks too."""
     pending = list(getattr(node, "body", ()))
     while pending:

@@ -1,7 +1,7 @@
 """The part of a side that a pair needs, as live objects: a function, the class around it, and the names they use, each
 executed by itself. Nothing else of a module runs; what both sides share is opaque; modules outside the trees stand in.
 
-`is_real`: execute what both sides share as well (for runs on concrete values)."""
+`is_real`: execute what both sides share as well, if it only computes (for runs on concrete values)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from codemods.prove import runtime
 from codemods.prove.instrument import instrument
 from codemods.prove.live import hook, make_builtins
 from codemods.prove.opaque import GLOBAL, current, term
+from codemods.prove.purity import Purity
 from codemods.prove.run import Run
 from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Target
 from codemods.prove.stable import Twins
@@ -142,6 +143,7 @@ class Loader:
         self.inside: set[str] = set()  # canonical names that are executed though both sides share them
         self.builtins = make_builtins(self, runtime.NAMES)
         self.state = State(self.spaces)
+        self._purity = Purity(side)
 
     # -- names
 
@@ -170,7 +172,7 @@ class Loader:
         return found
 
     def is_opaque(self, target: Target) -> bool:
-        if self.is_real or self.canonical(target.key) in self.inside:
+        if self.canonical(target.key) in self.inside or (self.is_real and self._purity.is_pure(target)):
             return False
         if isinstance(target.node, ast.ClassDef) and is_data(target.node):
             return False
@@ -245,7 +247,7 @@ class Loader:
 
         key = f"{module}:{owner.name}.{name}"
         canonical = self.canonical(key)
-        if self.is_real or canonical in self.inside:
+        if canonical in self.inside:
             return False
         other = self.twins.new if self.side is self.twins.old else self.twins.old
         there = self.twins.original(key) if self.side is self.twins.old else canonical
@@ -254,6 +256,8 @@ class Loader:
         if other.facts(other_module) is not None:
             theirs = other.definition(other_module, qualname)[0]
         if not isinstance(mine, FunctionNode) or not isinstance(theirs, FunctionNode):
+            return False
+        if self.is_real and self._purity.is_pure_function(module, mine):
             return False
         return signature(mine) == signature(theirs)
 

@@ -49,7 +49,7 @@ class Twins:
         """Definitions at the top level of changed modules that stand elsewhere on the new side: new key to old key."""
         if self._moved is None:
             self._moved = {}
-            gone, came = self._only(self.old, self.new), self._only(self.new, self.old)
+            gone, came = self.only(self.old, self.new), self.only(self.new, self.old)
             by_text: dict[tuple[str, str], list[str]] = {}
             by_name: dict[str, list[str]] = {}
             for key, node in gone.items():
@@ -61,7 +61,8 @@ class Twins:
                     self._moved[key] = found[0]
         return self._moved
 
-    def _only(self, side: Side, other: Side) -> dict[str, DefNode]:
+    def only(self, side: Side, other: Side) -> dict[str, DefNode]:
+        """Definitions at the top level of changed modules of a side that stand there on it alone, by key."""
         found: dict[str, DefNode] = {}
         for path in sorted(self.changed):
             if not path.endswith(".py") or path not in side.files:
@@ -133,7 +134,7 @@ class Twins:
         assert isinstance(a, ast.ClassDef) and isinstance(b, ast.ClassDef)
         if self.digest(a) == self.digest(b):
             return True
-        return _outline(a) == _outline(b)
+        return outline(a) == outline(b)
 
     def _is_same_value(self, old: Target, new: Target) -> bool:
         a, b = self.old.facts(old.module), self.new.facts(new.module)
@@ -147,7 +148,10 @@ class Twins:
 
     def means_same(self, old_module: str, new_module: str, name: str) -> bool:
         """Whether a name means the same thing at the top level of a module of each side."""
-        old, new = self.old.resolve(old_module, name), self.new.resolve(new_module, name)
+        return self.is_same_target(self.old.resolve(old_module, name), self.new.resolve(new_module, name))
+
+    def is_same_target(self, old: Target, new: Target) -> bool:
+        """Whether what a name means on the old side is what one means on the new side."""
         if old.kind != new.kind:
             return False
         if old.kind in ("function", "class", "value"):
@@ -162,7 +166,8 @@ class Twins:
         return all(self.means_same(old_module, new_module, name) for name in sorted(names))
 
 
-def _outline(node: ast.ClassDef) -> str:
+def outline(node: ast.ClassDef) -> str:
+    """What a class offers: bases, decorators, fields, signatures; not what its methods do."""
     parts = [ast.dump(each) for each in (*node.bases, *node.keywords, *node.decorator_list)]
     for each in node.body:
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,0 +1,278 @@
+"""What a change may have altered, as pairs to prove: callables, classes and modules of the changed files, and those of
+unchanged files that reach what changed (readers.py of this floor: affected.py).
+
+Reads both trees. What both sides share, text and all that its names mean, is no pair. With a residue (lines that no
+operation accounts for) only what touches those lines is, and what that affects."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+
+from codemods.prove.pairs_affected import Affected
+from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, reachable
+from codemods.prove.stable import Twins, outline
+from codemods.schema.prove import Pair, PairKind
+from codemods.source.files import FileSet
+
+Residue = Mapping[str, Collection[int]]
+_MAKERS = ("__init__", "__post_init__", "__new__", "__init_subclass__", "__setattr__", "__getattr__", "__getattribute__")
+
+
+def pairs_of_change(
+    old: FileSet, new: FileSet, changed: Collection[str], residue: Residue | None = None
+) -> list[Pair]:
+    """In a stable order: callables, classes, modules. Raises SourceError for a file that can't be parsed."""
+    return PairsOfChange(Twins(Side("old", old), Side("new", new), changed), residue).all()
+
+
+def definitions(facts: ModuleFacts | None) -> dict[str, DefNode]:
+    """Functions, classes and methods of a module by qualified name, the last of each name; none of those in functions."""
+    return dict(_definitions(facts.tree, "")) if facts is not None else {}
+
+
+def _definitions(scope: ast.AST, prefix: str) -> Iterator[tuple[str, DefNode]]:
+    for each in reachable(scope):
+        if isinstance(each, DefNode):
+            yield prefix + each.name, each
+            if isinstance(each, ast.ClassDef):
+                yield from _definitions(each, f"{prefix}{each.name}.")
+
+
+class PairsOfChange:
+    """The search, kept so that its parts can be asked one by one."""
+
+    def __init__(self, twins: Twins, residue: Residue | None = None) -> None:
+        self.twins, self.residue = twins, residue
+        self.old, self.new = twins.old, twins.new
+        self._found: dict[tuple[PairKind, str, str], Pair] = {}
+        self.paths = sorted(path for path in twins.changed if path.endswith(".py"))
+        self.affected = Affected(twins, self.touched_names())
+
+    def all(self) -> list[Pair]:
+        self._callables()
+        self._moved_methods()
+        self._classes()
+        self._modules()
+        order = list(PairKind)
+        return sorted(self._found.values(), key=lambda each: (order.index(each.kind), each.new, each.old))
+
+    def _add(self, kind: PairKind, old: str, new: str) -> None:
+        self._found.setdefault((kind, old, new), Pair(old=old, new=new, kind=kind, origin="ledger"))
+
+    # -- lines
+
+    def is_touched(self, path: str, node: ast.AST | None, *, is_old: bool = False) -> bool:
+        """Whether a line of the residue lies in a node."""
+        if self.residue is None:
+            return True
+        lines = self.residue.get(f"old:{path}" if is_old else path, ())
+        if node is None or not lines:
+            return False
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
+        last = node.end_lineno or first  # type: ignore[attr-defined]
+        return any(first <= line <= last for line in lines)
+
+    def _is_either_touched(self, old_key: str, old: ast.AST | None, new_key: str, new: ast.AST | None) -> bool:
+        if self.residue is None:
+            return True
+        return self.is_touched(self._path(self.old, old_key), old, is_old=True) or self.is_touched(
+            self._path(self.new, new_key), new
+        )
+
+    @staticmethod
+    def _path(side: Side, key: str) -> str:
+        facts = side.facts(key.partition(":")[0])
+        return facts.path if facts is not None else ""
+
+    def touched_names(self) -> set[str]:
+        """Names at the top level of changed modules that callers of the old tree may not take as what they were, by
+        their key on the old side."""
+        found: set[str] = set()
+        for path in self.paths:
+            module = self.old.modules.module_of(path) if path in self.old.files else ""
+            facts = self.old.facts(module) if module else None
+            for name in facts.bindings if facts is not None else ():
+                if self._is_name_touched(module, name):
+                    found.add(f"{module}:{name}")
+        return found
+
+    def _is_name_touched(self, module: str, name: str) -> bool:
+        new = self.new.facts(module)
+        old = self.old.resolve(module, name)
+        if new is not None and name in new.bindings and self.twins.means_same(module, module, name):
+            return False
+        if self.residue is None or old.module != module:
+            return True
+        target = self.new.resolve(module, name) if new is not None else None
+        before = self._statements(self.old, module, name)
+        after = self._statements(self.new, module, name) if target is not None else []
+        gone = target is None or target.kind == "missing"
+        path = self._path(self.old, module)
+        return gone or any(
+            [
+                *(self.is_touched(path, each, is_old=True) for each in before),
+                *(self.is_touched(path, each) for each in after),
+            ]
+        )
+
+    @staticmethod
+    def _statements(side: Side, module: str, name: str) -> list[ast.stmt]:
+        facts = side.facts(module)
+        return [facts.tree.body[index] for index in facts.bindings.get(name, ())] if facts is not None else []
+
+    # -- callables
+
+    def _callables(self) -> None:
+        for path in self.paths:
+            if path not in self.new.files:
+                continue
+            module = self.new.modules.module_of(path)
+            for qualname, node in definitions(self.new.facts(module)).items():
+                if isinstance(node, FunctionNode) and not is_empty(node):
+                    self._callable(module, qualname, node)
+        for key in self.affected.callables():
+            self._add(PairKind.CALLABLE, key, key)
+
+    def _callable(self, module: str, qualname: str, node: FunctionNode) -> None:
+        key = f"{module}:{qualname}"
+        canonical = self.twins.canonical(self.new, key)
+        old_module, _, old_name = canonical.partition(":")
+        there, _ = self.old.definition(old_module, old_name) if self.old.facts(old_module) is not None else (None, None)
+        if not isinstance(there, FunctionNode):
+            return
+        if self.twins.is_same_function(old_module, there, module, node) and not self._has_other_siblings(key, node):
+            if not self.affected.is_affected(old_module, there, module, node):
+                return
+            self._add(PairKind.CALLABLE, canonical, key)
+        elif self._is_either_touched(canonical, there, key, node):
+            self._add(PairKind.CALLABLE, canonical, key)
+
+    def _has_other_siblings(self, key: str, node: FunctionNode) -> bool:
+        """Whether a method names one of its class that has lost its partner or its signature."""
+        owner, dot, _ = key.rpartition(".")
+        if not dot or ":" not in owner:
+            return False
+        unsteady = self.affected.unsteady_methods(owner)
+        return any(isinstance(each, ast.Attribute) and each.attr in unsteady for each in ast.walk(node))
+
+    def _moved_methods(self) -> None:
+        """Methods that are gone and that one function alone, which is new, is named after."""
+        came = {
+            key: node for key, node in self.twins.only(self.new, self.old).items() if isinstance(node, FunctionNode)
+        }
+        by_name: dict[str, list[str]] = {}
+        for key in came:
+            if key not in self.twins.moved():
+                by_name.setdefault(key.partition(":")[2].lstrip("_"), []).append(key)
+        for path in self.paths:
+            if path not in self.old.files or not by_name:
+                continue
+            module = self.old.modules.module_of(path)
+            for qualname, node in definitions(self.old.facts(module)).items():
+                owner, dot, name = qualname.rpartition(".")
+                if not dot or not isinstance(node, FunctionNode) or len(by_name.get(name.lstrip("_"), ())) != 1:
+                    continue
+                new_owner = self.twins.original(f"{module}:{owner}")
+                there = self.new.definition(*_split(f"{new_owner}.{name}"))[0] if self.new.facts(_split(new_owner)[0]) else None
+                (found,) = by_name[name.lstrip("_")]
+                if there is None and self._is_either_touched(f"{module}:{qualname}", node, found, came[found]):
+                    self._add(PairKind.CALLABLE, f"{module}:{qualname}", found)
+
+    # -- classes
+
+    def _classes(self) -> None:
+        changed: list[tuple[str, str]] = []
+        for path in self.paths:
+            if path not in self.new.files:
+                continue
+            module = self.new.modules.module_of(path)
+            for qualname, node in definitions(self.new.facts(module)).items():
+                if isinstance(node, ast.ClassDef):
+                    key = f"{module}:{qualname}"
+                    canonical = self.twins.canonical(self.new, key)
+                    if self._is_changed_class(canonical, key, node):
+                        changed.append((canonical, key))
+        for canonical, key in changed:
+            self._add(PairKind.CLASS, canonical, key)
+        for canonical, key in self.affected.subclasses([key for _, key in changed]):
+            self._add(PairKind.CLASS, canonical, key)
+
+    def _is_changed_class(self, canonical: str, key: str, node: ast.ClassDef) -> bool:
+        old_module, old_name = _split(canonical)
+        there = self.old.definition(old_module, old_name)[0] if self.old.facts(old_module) is not None else None
+        if not isinstance(there, ast.ClassDef) or not self._is_either_touched(canonical, there, key, node):
+            return False
+        if self.twins.digest(there) == self.twins.digest(node):
+            return False
+        return outline(there) != outline(node) or _makers(there) != _makers(node)
+
+    # -- modules
+
+    def _modules(self) -> None:
+        lost = {self.old.modules.module_of(path): path for path in self.paths if path in self.old.files}
+        for module in lost:
+            if module and self._is_changed_module(module):
+                self._add(PairKind.IMPORT, module, module)
+        for module in self.affected.modules([pair.old for pair in self._found.values() if pair.kind is PairKind.IMPORT]):
+            self._add(PairKind.IMPORT, module, module)
+
+    def _is_changed_module(self, module: str) -> bool:
+        old, new = self.old.facts(module), self.new.facts(module)
+        if old is None or new is None:
+            return old is not None
+        lost = [name for name in old.bindings if name[0] != "_" and name not in new.bindings]
+        if not lost and _top_level(old) == _top_level(new):
+            return False
+        if self.residue is None:
+            return True
+        return any(
+            self.is_touched(facts.path, each, is_old=facts is old)
+            for facts in (old, new)
+            for each in facts.tree.body
+            if not isinstance(each, DefNode) or facts.path != new.path or each.name not in new.bindings
+        )
+
+
+def _split(key: str) -> tuple[str, str]:
+    module, _, name = key.partition(":")
+    return module, name
+
+
+def is_empty(node: FunctionNode) -> bool:
+    """A body that does nothing: a protocol's, an overload's, an abstract method's."""
+    return all(
+        (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) and not isinstance(each.value.value, str))
+        for each in node.body
+    )
+
+
+def _makers(node: ast.ClassDef) -> list[str]:
+    """What makes an instance, as text; where a class writes attributes in a method that its initialiser calls, that too."""
+    methods = {each.name: each for each in node.body if isinstance(each, FunctionNode)}
+    wanted, pending = [], [name for name in _MAKERS if name in methods]
+    while pending:
+        name = pending.pop(0)
+        if name in wanted:
+            continue
+        wanted.append(name)
+        for each in ast.walk(methods[name]):
+            if isinstance(each, ast.Attribute) and each.attr in methods:
+                pending.append(each.attr)
+    return sorted(ast.dump(methods[name]) for name in wanted)
+
+
+def _top_level(facts: ModuleFacts) -> list[str]:
+    """What importing a module does, as text: its statements, of definitions only what is run when they are made."""
+    found: list[str] = []
+    for each in facts.tree.body:
+        if isinstance(each, FunctionNode):
+            made = [*each.decorator_list, *each.args.defaults, *(value for value in each.args.kw_defaults if value is not None)]
+            if not all(isinstance(part, ast.Constant) for part in made):
+                found.append(f"def {each.name} {[ast.dump(part) for part in made]}")
+        elif isinstance(each, ast.ClassDef):
+            parts = [each.bases, each.keywords, each.decorator_list, [x for x in each.body if not isinstance(x, FunctionNode)]]
+            found.append(f"class {each.name} {[ast.dump(part) for some in parts for part in some]}")
+        elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
+            found.append(ast.dump(each))
+    return found
