@@ -27,8 +27,8 @@ class Settling(Struct, frozen=True, kw_only=True):
 
 
 class Page(Struct, frozen=True, kw_only=True):
-    """`severity` is the usual one; a single place may be judged lighter or graver. None: a difference that `prove` found,
-    which is no hazard."""
+    """`severity` is the usual one; a single place may be judged lighter or graver. None: a difference that `prove`
+    finds, which is no hazard."""
 
     code: str
     title: str

@@ -176,7 +176,7 @@ D7 = Page(
     severity=None,
     text=(
         "The same calls are made with the same arguments, but one comes before another that it used to follow. Where "
-        "calls share anything, such as a device, a process group, a file or a clock, the order is behaviour. On several "
+        "calls share anything, a device, a process group, a file, a clock, the order is behaviour. On several "
         "ranks it can be a deadlock."
     ),
     example=Example(
