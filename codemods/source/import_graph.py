@@ -155,3 +155,9 @@ def _is_real(files: FileSet, path: str, successor: str) -> bool:
             if target == successor or successor in _parents(modules, target or ""):
                 return True
     return False
+
+
+def imported_files(files: FileSet, path: str) -> tuple[str, ...]:
+    """What importing a file imports in turn, packages around those files included, by a scan of its text."""
+    explicit, parents = _resolved(files, modules_of(files), path)
+    return (*explicit, *parents)
