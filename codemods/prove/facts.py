@@ -157,7 +157,9 @@ class Facts:
     def implied(self, question: tuple[Any, ...]) -> Any:
         """The answer that follows from earlier ones; MISSING when the world is free."""
         kind = question[0]
-        about = self.about(question[1]) if type(question[1]) is Opaque else About()
+        if len(question) == 1 or type(question[1]) is not Opaque:
+            return MISSING
+        about = self.about(question[1])
         answer: Any = None
         if kind == "true":
             answer = about.truth_value()
@@ -183,7 +185,7 @@ class Facts:
 
     def learn(self, question: tuple[Any, ...], answer: Any) -> None:
         kind = question[0]
-        if type(question[1]) is not Opaque:
+        if len(question) == 1 or type(question[1]) is not Opaque:
             return
         about = self.about(question[1])
         if kind == "true":

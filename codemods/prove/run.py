@@ -5,8 +5,10 @@ Reads are kept apart from effects: they show only where they come earlier or on 
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable, Generator
+import types
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from codemods.prove.errors import Fault, OpaqueError, Stopped
@@ -17,6 +19,7 @@ from codemods.prove.world import World
 
 _GONE: Any = object()
 MOST_EVENTS = 20_000
+Place = tuple[str, int]
 
 
 class Run(Questions):
@@ -30,6 +33,8 @@ class Run(Questions):
         self.events: list[Opaque] = []  # one term an effect; a call is its result
         self.moments: list[int] = []  # how many free decisions the world had made before each
         self.places: list[tuple[str, int]] | None = [] if trace else None
+        self.stacks: list[tuple[Place, ...]] = []  # with trace, of each event: the lines that led to it, innermost first
+        self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
         self.reads: dict[Opaque, int] = {}
         self.implicit: set[Opaque] = set()
         self.touched: dict[Opaque, Opaque] = {}
@@ -51,7 +56,9 @@ class Run(Questions):
         self.events.append(event)
         self.moments.append(len(self.world.trail))
         if self.places is not None:
-            self.places.append(subject_place())
+            stack = subject_stack() or tuple(self.left)
+            self.places.append(stack[0] if stack else ("", 0))
+            self.stacks.append(stack)
         if len(self.events) > MOST_EVENTS:
             raise Stopped("too many effects")
 
@@ -251,14 +258,43 @@ class _HeldError(OpaqueError):
         self.args = args
 
 
-def subject_place() -> tuple[str, int]:
-    """File and line of the innermost frame of the subject's own code."""
-    frame = sys._getframe(2)
+def subject_stack() -> tuple[Place, ...]:
+    """File and line of the frames of the subject's own code, innermost first."""
+    found: list[Place] = []
+    frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
-        name = frame.f_code.co_filename
-        if name.startswith("<old>") or name.startswith("<new>"):
-            return name, frame.f_lineno
-        if frame.f_back is None:
-            break
+        if _is_subject(frame):
+            found.append((frame.f_code.co_filename, frame.f_lineno))
         frame = frame.f_back
-    return "", 0
+    return tuple(found)
+
+
+def _is_subject(frame: types.FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(("<old>", "<new>"))
+
+
+@contextlib.contextmanager
+def followed(run: Run) -> Iterator[None]:
+    """Note in `run.left` where the subject is, so that what is recorded after its end has a place too. Slow: for runs
+    with a trace."""
+    if run.places is None:
+        yield
+        return
+
+    def entered(frame: types.FrameType, event: str, _: object) -> Any:
+        return follow if event == "call" and _is_subject(frame) else None
+
+    def follow(frame: types.FrameType, event: str, _: object) -> Any:
+        place = (frame.f_code.co_filename, frame.f_lineno)
+        if event == "line":
+            run.left = [place]
+        elif place not in run.left:
+            run.left.append(place)
+        return follow
+
+    before = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        yield
+    finally:
+        sys.settrace(before)

@@ -12,7 +12,7 @@ from codemods.prove.errors import Fault, OpaqueError, Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
 from codemods.prove.opaque import OP, ROOT, Opaque, attribute, current, term
-from codemods.prove.run import Run
+from codemods.prove.run import Run, followed
 from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
 from codemods.prove.world import World
@@ -114,8 +114,9 @@ class Subject:
         self.loader.state.remember()
         try:
             inputs = self.inputs(world)
-            self._follow(run, lambda: self._start(inputs))
-            _call_back(run, freezer)
+            with followed(run):
+                self._follow(run, lambda: self._start(inputs))
+                _call_back(run, freezer)
             self._end(run, inputs)
         except Stopped as stopped:
             run.record("stopped", str(stopped))
