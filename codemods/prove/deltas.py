@@ -102,15 +102,13 @@ def _listed(run: Run) -> tuple[tuple[str, int], ...]:
 
 
 def apply_declared(
-    deltas: Sequence[Delta | None], declared: Sequence[DeclaredDelta], today: datetime.date | None = None
+    deltas: Sequence[Delta], declared: Sequence[DeclaredDelta], today: datetime.date | None = None
 ) -> tuple[list[Delta], list[str]]:
     """The deltas, those that are declared marked; and what is wrong with the declarations: expired, or of nothing."""
     today = today or datetime.datetime.now(tz=datetime.timezone.utc).date()
     found: list[Delta] = []
     used: set[int] = set()
     for each in deltas:
-        if each is None:
-            continue
         match = next((index for index, one in enumerate(declared) if _is_meant(each, one, today)), -1)
         if match >= 0:
             used.add(match)

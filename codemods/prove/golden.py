@@ -1,7 +1,7 @@
 """Recordings as files: their names, their bytes, and what a new run means for those that are there.
 
-A file's name comes from the behaviour it holds. A file stays as it is while its behaviour is seen, so that recording the
-same program twice changes no byte; it changes only where the same inputs came to something else."""
+A file's name comes from the behaviour it holds. A file stays as it is while its behaviour is seen, so that recording
+the same program twice changes no byte; it changes only where the same inputs came to something else."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _steady(examples: Sequence[Recording]) -> tuple[list[Recording], list[str]]:
         else:
             unsteady[group[0].target] = unsteady.get(group[0].target, 0) + 1
     return steady, [
-        f"{target}: {number} left out, as the same inputs came to different outcomes: it depends on more than is recorded"
+        f"{target}: {number} left out: the same inputs came to different outcomes, so something else decides"
         for target, number in sorted(unsteady.items())
     ]
 
@@ -194,7 +194,7 @@ def _outcome(recording: Recording) -> bytes:
 
 
 def write_planned(planned: Iterable[Planned], changes: Sequence[Change]) -> int:
-    """Write the files whose change is among `changes`; how many. A file whose behaviour is another now gets its name."""
+    """Write the files whose change is among `changes`; how many. A file's name follows its behaviour."""
     number = 0
     for each in planned:
         if each.change not in changes:

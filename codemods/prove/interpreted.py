@@ -3,36 +3,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Any
 
+from codemods.prove.domains import Domain, Either, Maybe, OneOf, inner_of
 from codemods.prove.opaque import ATTR, CALL, GLOBAL, ROOT, Opaque
 from codemods.prove.pairing import Found
 from codemods.prove.settle import subterms
+from codemods.prove.world import World
 
 
-def is_interpreted(found: Found, roots: Collection[Opaque]) -> bool:
-    """Whether the world asks something of an input that has a domain, or an effect that differs is computed from one."""
-    asked = [each for choice in found.seen.world.trail for each in choice.question[1:] if type(each) is Opaque]
-    if any(not subterms(each).isdisjoint(roots) for each in asked):
-        return True
+def is_interpreted(found: Found, domains: Mapping[Opaque, Domain]) -> bool:
+    """Whether the world takes more of an input that has a domain than its values allow, or asks for something computed
+    from it, or an effect that differs is computed from it. What is asked of the input itself is consistent anyway."""
+    world = found.seen.world
+    for choice in world.trail:
+        answer = choice.options[choice.index]
+        for each in choice.question[1:]:
+            if type(each) is not Opaque or subterms(each).isdisjoint(domains):
+                continue
+            if each not in domains or not _is_possible(world, choice.question, answer, each, domains[each]):
+                return True
     difference = found.difference
     events: list[Opaque] = []
     if difference.old_at >= 0:
         events.append(found.seen.old.events[difference.old_at])
     if difference.new_at >= 0:
         events.append(found.seen.new.events[difference.new_at])
-    return any(_is_computed(each, roots) for event in events for each in subterms(event))
+    return any(_is_computed(each, domains) for event in events for each in subterms(event))
 
 
-def _is_computed(value: Opaque, roots: Collection[Opaque]) -> bool:
+def _is_possible(world: World, question: tuple[Any, ...], answer: Any, value: Opaque, domain: Domain) -> bool:
+    if question[0] == "none":
+        return not answer or can_be_none(domain)
+    if question[0] in ("lt", "le", "size", "isa"):
+        about = world.facts.known(value)
+        return about is None or about.low is None or about.high is None or question[0] in ("size", "isa")
+    return question[0] in ("eq", "true", "same", "has")
+
+
+def can_be_none(domain: Domain) -> bool:
+    """Whether None is among its values."""
+    domain = inner_of(domain)
+    if isinstance(domain, Maybe):
+        return True
+    if isinstance(domain, OneOf):
+        return None in domain.values
+    return isinstance(domain, Either) and any(can_be_none(each) for each in domain.choices)
+
+
+def _is_computed(value: Opaque, domains: Mapping[Opaque, Domain]) -> bool:
     """A term that is neither an input, nor an attribute of one, nor a call that is only handed some."""
     if value._u_kind in (ROOT, GLOBAL, ATTR, "event"):
         return False
     if value._u_kind is CALL:
-        return not subterms_of(value._u_parts[0]).isdisjoint(roots)
-    return not subterms(value).isdisjoint(roots)
-
-
-def subterms_of(value: Any) -> frozenset[Opaque]:
-    return subterms(value) if type(value) is Opaque else frozenset()
+        callee = value._u_parts[0]
+        return type(callee) is Opaque and not subterms(callee).isdisjoint(domains)
+    return not subterms(value).isdisjoint(domains)

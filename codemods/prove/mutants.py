@@ -12,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from heapq import heappop, heapreplace
 
 from msgspec import Struct
 
@@ -87,20 +88,32 @@ def pick(mutants: Sequence[Mutant], budget: int, seed: int = 0) -> list[Mutant]:
     The order of `mutants` does not matter; a smaller budget gives the beginning of what a larger one gives."""
     if budget < 0:
         raise ValueError(f"a budget of {budget} mutants; it is a number from 0 on")
-    waiting: dict[Kind, list[Mutant]] = {}
-    for mutant in sorted(mutants, key=lambda each: (_draw(seed, each.id), each.id)):
-        waiting.setdefault(mutant.kind, []).append(mutant)
+    drawn = sorted(mutants, key=lambda each: (_draw(seed, each.id), each.id))
+    waiting: dict[Kind, list[tuple[int, int]]] = {}  # heaps: how often its place was taken when put in, which one
+    for order, mutant in enumerate(drawn):
+        waiting.setdefault(mutant.kind, []).append((0, order))
     turns = sorted(waiting, key=lambda kind: (_draw(seed, kind.value), kind.value))
     places: Counter[tuple[str, int]] = Counter()
     picked: list[Mutant] = []
     while turns and len(picked) < budget:
         for kind in turns:
-            chosen = min(waiting[kind], key=lambda each: places[each.symbol, each.line])
-            waiting[kind].remove(chosen)
+            chosen = drawn[_least(waiting[kind], drawn, places)]
             places[chosen.symbol, chosen.line] += 1
             picked.append(chosen)
         turns = [kind for kind in turns if waiting[kind]]
     return picked[:budget]
+
+
+def _least(heap: list[tuple[int, int]], drawn: Sequence[Mutant], places: Counter[tuple[str, int]]) -> int:
+    """Takes from a heap what stands at the place taken least, the first drawn of several. Numbers only grow, so that one
+    which is still right when it comes to the top is the least."""
+    while True:
+        taken, order = heap[0]
+        now = places[drawn[order].symbol, drawn[order].line]
+        if now == taken:
+            heappop(heap)
+            return order
+        heapreplace(heap, (now, order))
 
 
 def _draw(seed: int, text: str) -> bytes:

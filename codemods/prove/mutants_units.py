@@ -124,7 +124,8 @@ class Units:
             tree = ast.parse(text.decode("utf-8"))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-        return _Parsed(ast.dump(tree), num_yields(tree))
+        dump = ast.dump(tree)
+        return _Parsed(dump, num_yields(tree) if "Yield" in dump else 0)
 
     def _ends_yielding(self, candidate: Candidate, original: _Parsed, mutated: _Parsed) -> bool:
         """Whether the function would be a generator no more: another kind of thing, not another behaviour."""

@@ -6,14 +6,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
-
 from msgspec import Struct
 
 from codemods.prove.concrete import Trial, Trials, domains_of_pair
 from codemods.prove.deltas import apply_declared, delta_of, effects_of
 from codemods.prove.domains import Domain
-from codemods.prove.domains_show import repr_case
 from codemods.prove.explore import Budget
 from codemods.prove.interpreted import is_interpreted
 from codemods.prove.options import ProveOptions
@@ -23,7 +20,7 @@ from codemods.prove.reproduce import test_of
 from codemods.prove.stable import Twins
 from codemods.prove.subject import input_term
 from codemods.schema.errors import UnmovedError
-from codemods.schema.prove import Delta, Level, Mutants, Pair, PairResult, ProofVerdict
+from codemods.schema.prove import Delta, Level, Pair, PairResult, ProofVerdict
 
 _CASES = 1500
 _CONTROL_PATHS = 60
@@ -73,9 +70,7 @@ def inconclusive(pair: Pair, reason: str) -> PairResult:
 def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:
     evidence = _gather(twins, pair, options, end)
     walked, trial = evidence.walked, evidence.trial
-    deltas = [delta_of(each, evidence.real if trial and each in trial.found and evidence.real else evidence.pair)
-              for each in _distinct(evidence.found)[:_MOST_DELTAS]]  # fmt: skip
-    deltas, stale = apply_declared(deltas, pair.deltas)
+    deltas, stale = apply_declared(_deltas(evidence), pair.deltas)
     is_exhaustive = walked.is_complete and not walked.found and "unsupported" not in " ".join(walked.cut)
     result = PairResult(
         old=pair.old,
@@ -92,6 +87,19 @@ def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Pair
         reason=evidence.reason,
     )
     return _judged(result, evidence, stale, options, end, pair)
+
+
+def _deltas(evidence: Evidence) -> list[Delta]:
+    """What differs, each place once, run once more to be sure."""
+    trial, made = evidence.trial, {}
+    for each in _distinct(evidence.found)[: _MOST_DELTAS * 5]:
+        is_real = trial is not None and any(each is one for one in trial.found)
+        delta = delta_of(each, evidence.real if is_real and evidence.real is not None else evidence.pair)
+        if delta is not None:
+            made.setdefault((delta.code, delta.path, delta.line, delta.old_path, delta.old_line), delta)
+        if len(made) >= _MOST_DELTAS:
+            break
+    return list(made.values())
 
 
 def _is_all_declared(walked: Walk, evidence: Evidence) -> bool:
@@ -143,29 +151,28 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
     domains = domains_of_pair(twins, pair, subjects.old, subjects.new)
     evidence = Evidence(pair=subjects, walked=walked, domains=domains, found=list(walked.found))
     unsupported = [reason for reason in walked.cut if reason.startswith("unsupported")]
-    if walked.is_complete and not walked.found and not unsupported and not pair.domains:
-        return evidence
-    if domains and (walked.found or unsupported or pair.domains or not walked.is_complete):
+    inputs = {input_term(name): domain for name, domain in domains.items()}
+    doubtful = [each for each in walked.found if is_interpreted(each, inputs)]
+    is_needed = bool(doubtful or unsupported or pair.domains or (not walked.is_complete and not walked.found))
+    if domains and is_needed:
+        evidence.found = [each for each in walked.found if each not in doubtful]
         _try_cases(evidence, twins, pair, options, end)
     if unsupported and evidence.trial is None:
-        evidence.reason = evidence.reason or f"a path could not be followed: {unsupported[0].removeprefix('unsupported: ')}"
+        evidence.reason = f"a path could not be followed: {unsupported[0].removeprefix('unsupported: ')}"
     return evidence
 
 
 def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptions, end: float) -> None:
-    real = PairOfSubjects(
+    evidence.real = real = PairOfSubjects(
         twins, pair.old, pair.new, is_real=True, real_modules=frozenset(pair.real), same=pair.same
     )
-    evidence.real = real
     trials = Trials(real, evidence.domains, seed=options.seed)
     evidence.trial = trial = trials.run(_CASES, end)
-    roots = {input_term(name) for name in evidence.domains}
-    robust = [each for each in evidence.walked.found if not is_interpreted(each, roots)]
     if trial.case is not None:
         smallest = trials.smallest(trial.case)
         trial.found = trials.differences(smallest) or trial.found
         trial.case = smallest
-    evidence.found = [*trial.found, *robust]
+    evidence.found = [*trial.found, *evidence.found]
 
 
 def _distinct(found: list[Found]) -> list[Found]:
@@ -204,10 +211,3 @@ def _runner(evidence: Evidence, options: ProveOptions) -> Callable[[PairOfSubjec
 
 def _new(found: list[Found], known: set[tuple[str, str]]) -> list[Found]:
     return [each for each in found if (each.difference.code, each.difference.message) not in known]
-
-
-def words_of_case(case: dict[str, Any] | None) -> str:
-    return repr_case(case) if case else ""
-
-
-__all__ = ["Delta", "Mutants", "inconclusive", "prove_pair", "words_of_case"]

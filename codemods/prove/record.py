@@ -1,7 +1,7 @@
 """Recording a program: runs it with a recorder in every Python process it starts, and gathers what they saw.
 
-The recorder gets in through `sitecustomize` on PYTHONPATH. A Python that ignores the environment (-I, -E, -S), or is older
-than 3.10, is not recorded, and that is said when nothing was. What the examples mean for files is golden.py's."""
+The recorder gets in through `sitecustomize` on PYTHONPATH. A Python that ignores the environment (-I, -E, -S), or is
+older than 3.10, is not recorded, and that is said when nothing was. What the examples mean for files is golden.py's."""
 
 from __future__ import annotations
 

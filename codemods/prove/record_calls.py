@@ -1,9 +1,9 @@
-"""What is kept of each call: looks at every call for a few microseconds, captures those that may show a new behaviour, and
-writes them to the spool at once, so that a program which is killed has still been recorded.
+"""What is kept of each call: looks at every call for a few microseconds, captures those that may show a new behaviour,
+and writes them to the spool at once, so that a program which is killed has still been recorded.
 
-Which calls are looked at depends on how many there were, never on the clock: the same program gives the same recordings.
-How a call is noticed is record_monitoring.py's and record_wrapping.py's. Runs in the recorded program: standard library
-alone, and nothing that goes wrong here reaches the program."""
+Which calls are looked at depends on how many there were, never on the clock: the same program gives the same
+recordings. How a call is noticed is record_monitoring.py's and record_wrapping.py's. Runs in the recorded program:
+standard library alone, and nothing that goes wrong here reaches the program."""
 
 from __future__ import annotations
 
@@ -16,86 +16,16 @@ from _thread import get_ident
 from collections.abc import Mapping
 from typing import Any
 
-from .record_names import program_name  # noqa: TID252 -- see record_values.py
-from .record_reads import Found, num_parameters, reads_of  # noqa: TID252
+from .record_entries import Entry, Key, Target, environ_now, rebound  # noqa: TID252 -- see record_values.py
+from .record_names import program_name  # noqa: TID252
+from .record_reads import reads_of  # noqa: TID252
 from .record_shape import behaviour, quick, text_shape  # noqa: TID252
 from .record_values import WHOLE, Capture, changes, home, state_of  # noqa: TID252
 from .redact import Rules  # noqa: TID252
 
 MAX_BEHAVIOURS, _EXAMPLES = 64, 4
-_ALWAYS = 512  # so many calls are looked at; of those up to the next steps, one in so many
-_STEPS = ((8192, 4), (65536, 16))
-_RARELY = 64
-_AFTER_ERROR, _MAX_ERRORS = 64, 32  # calls looked at behind an exception that left one which was not
-_FIRST, _EVERY = 5, 64  # of calls with one kind of inputs: captured at first, and later one in so many
 _MAX_LOGS = 50
 _MAX_KEYS = 4096
-_LATER = 0x20 | 0x80 | 0x200  # generators, coroutines: the call runs nothing yet
-_KINDS = {0x20: "generator", 0x80: "coroutine", 0x200: "async_generator"}
-
-
-class Target:
-    """One function, as it was met. name: MODULE:QUALNAME."""
-
-    def __init__(self, name: str, code: types.CodeType, names: dict[str, Any]) -> None:
-        """names: the function's globals."""
-        self.name, self.code, self.names = name, code, names
-        self.parameters = code.co_varnames[: num_parameters(code)]
-        first = self.parameters[0] if code.co_argcount else ""
-        self.receiver = first if "." in name.partition(":")[2] and first in ("self", "cls", "mcs", "this") else ""
-        plain = code.co_argcount + code.co_kwonlyargcount
-        self.shown = {name: name for name in self.parameters[:plain]}
-        for flag, stars in ((4, "*"), (8, "**")):
-            if code.co_flags & flag:
-                self.shown[self.parameters[len(self.shown)]] = stars + self.parameters[len(self.shown)]
-        self.later = _KINDS.get(code.co_flags & _LATER, "")
-        self.calls = self.errors = self.until = 0
-        self.reads: dict[type | None, Found] = {}
-        self.keys: dict[Any, _Key] = {}
-        self.done: dict[str, int] = {}  # behaviour -> examples of it
-
-
-class _Key:
-    """Calls with one kind of inputs. outcomes: kind of outcome -> examples written."""
-
-    __slots__ = ("calls", "every", "is_wanted", "outcomes")
-
-    def __init__(self) -> None:
-        self.calls, self.every, self.is_wanted = 0, _EVERY, False
-        self.outcomes: dict[Any, int] = {}
-
-
-class Entry:
-    """A call under way. capture is None where the inputs were not kept."""
-
-    __slots__ = (
-        "arguments",
-        "capture",
-        "environ",
-        "found",
-        "key",
-        "log_level",
-        "logs",
-        "states",
-        "target",
-        "thread",
-        "values",
-    )
-
-    def __init__(self, target: Target, values: dict[str, Any], found: Found, key: _Key) -> None:
-        self.target, self.values, self.found, self.key = target, values, found, key
-        self.thread = get_ident()
-        self.capture: Capture | None = None
-        self.arguments: dict[str, Any] = {}
-        self.environ = dict(_environ())
-        self.states: list[tuple[Any, dict[str, Any]]] = []
-        self.logs: list[tuple[str, str, str]] = []
-        self.log_level = 30
-
-
-def _environ() -> Mapping[Any, Any]:
-    # As it is kept: names and values in bytes, which need no decoding.
-    return getattr(os.environ, "_data", os.environ)
 
 
 class Recorder:
@@ -120,9 +50,7 @@ class Recorder:
         self.missed, self.problems = 0, {}
         self.active.clear()
         for target in self.targets:
-            target.calls = target.errors = target.until = 0
-            target.keys.clear()
-            target.done.clear()
+            target.reset()
 
     def add(self, name: str, code: types.CodeType, names: dict[str, Any]) -> Target:
         """A function that was met. In recordings the program's own module has the name that was asked for."""
@@ -131,11 +59,6 @@ class Recorder:
         if names.get("__name__") == "__main__":
             self.main = name.partition(":")[0]
         return target
-
-    def is_due(self, target: Target) -> bool:
-        """Counts a call; whether it is to be looked at."""
-        target.calls = calls = target.calls + 1
-        return calls <= _ALWAYS or calls <= target.until or not calls % _interval(calls)
 
     def enter(self, target: Target, values: dict[str, Any]) -> Entry | None:
         """values: of the parameters. None: this call is not looked at after all."""
@@ -153,9 +76,7 @@ class Recorder:
     def surprise(self, target: Target) -> None:
         """An exception left a call that was not looked at: the next ones are."""
         self.missed += 1
-        if target.errors < _MAX_ERRORS:
-            target.errors += 1
-            target.until = target.calls + _AFTER_ERROR
+        target.surprise()
 
     def _enter(self, target: Target, values: dict[str, Any]) -> Entry | None:
         first = values.get(target.receiver) if target.receiver else None
@@ -167,17 +88,15 @@ class Recorder:
             self.rules.set_main(self.main)
         of = found.of
         marks = tuple([quick(values[name], of(name)) for name in target.parameters if name in values])
-        environ = _environ()
+        environ = environ_now()
         key_of = (kind, marks, tuple([environ.get(os.fsencode(name)) for name in found.environment]))
         key = target.keys.get(key_of)
         if key is None:
             if len(target.keys) >= _MAX_KEYS:
                 return None
-            key = target.keys[key_of] = _Key()
-        key.calls += 1
+            key = target.keys[key_of] = Key()
         entry = Entry(target, values, found, key)
-        if key.is_wanted or key.calls <= _FIRST or key.calls % key.every == 0:
-            key.is_wanted = False
+        if key.is_due():
             self._capture(entry)
         else:
             for name in target.parameters:
@@ -192,7 +111,7 @@ class Recorder:
         self.rules.used = False
         entry.capture = capture = Capture(self.rules, self.main)
         entry.arguments = self._arguments(entry, capture)
-        entry.key.every = max(_EVERY, capture.nodes)
+        entry.key.kept(capture.nodes)
 
     def _arguments(self, entry: Entry, capture: Capture) -> dict[str, Any]:
         target, values = entry.target, entry.values
@@ -240,11 +159,11 @@ class Recorder:
         states = entry.states
         if capture is not None:
             states = [(each, capture.states[id(each)]) for each in capture.kept if id(each) in capture.states]
-        changed = [name for value, before in states for name in _rebound(before, state_of(value))]
+        changed = [name for value, before in states for name in rebound(before, state_of(value))]
         logs = tuple((level, logger, text_shape(text)) for level, logger, text in entry.logs)
         if error is not None:
             return (type(error), text_shape(str(error)) if type(error).__module__ == "builtins" else "", *changed, logs)
-        return (quick(result, WHOLE), logs, entry.environ == _environ(), *changed)
+        return (quick(result, WHOLE), logs, entry.environ == environ_now(), *changed)
 
     def _write(self, entry: Entry, result: Any, error: BaseException | None) -> None:
         target, capture = entry.target, entry.capture
@@ -307,7 +226,7 @@ class Recorder:
         return None if value is None else self.rules.text(os.fsdecode(value), name)
 
     def _env_writes(self, entry: Entry) -> dict[str, str | None]:
-        before, after = entry.environ, _environ()
+        before, after = entry.environ, environ_now()
         names = {name for name in {*before, *after} if before.get(name) != after.get(name)}
         return {name: self._variable(name, after) for name in sorted(map(os.fsdecode, names))}
 
@@ -358,17 +277,6 @@ class Recorder:
             os.write(self._spool, json.dumps(line).encode("ascii") + b"\n")
         except OSError:
             self._spool = -1
-
-
-def _interval(calls: int) -> int:
-    return next((interval for most, interval in _STEPS if calls <= most), _RARELY)
-
-
-def _rebound(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Names that have another object now. In one go where, as nearly always, the names are the same ones."""
-    if list(before) == list(now):
-        return [name for name, old, new in zip(now, before.values(), now.values()) if old is not new]  # noqa: B905
-    return [name for name in {**before, **now} if before.get(name, before) is not now.get(name, now)]
 
 
 def _level_name(level: int) -> str:

@@ -1,7 +1,7 @@
 """How calls are noticed from Python 3.12 on: through `sys.monitoring`, which costs nothing where nothing is recorded.
 
-Each code object is asked for its name once, when it first runs. Of the targets the start and the return are reported; an
-exception that leaves a function is reported for all functions, as there is no other way. Standard library alone."""
+Each code object is asked for its name once, when it first runs. Of the targets the start and the return are reported;
+an exception that leaves a function is reported for all functions, as there is no other way. Standard library alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import sys
 import types
 from typing import Any
 
-from .record_calls import Entry, Recorder, Target  # noqa: TID252 -- see record_values.py
+from .record_calls import Recorder  # noqa: TID252 -- see record_values.py
+from .record_entries import Entry, Target  # noqa: TID252
 from .record_names import Wanted  # noqa: TID252
 
 _TOOLS = (4, 3, 5, 2)  # numbers of tools that nobody else is likely to take first
@@ -54,7 +55,7 @@ class Monitor:
             target = self._met(code, sys._getframe(1))
             if target is None:
                 return self.monitoring.DISABLE
-        if not self.recorder.is_due(target):
+        if not target.is_due():
             return None
         frame = sys._getframe(1)
         seen = frame.f_locals

@@ -1,8 +1,8 @@
 """Which attributes of its arguments, and which environment variables, a function may read: from its text, and from the
 text of what it hands them to, as far as that can be followed (methods of the objects at hand, functions of modules).
 
-A value that goes where it can't be followed is read as a whole. Standard library alone: it runs in the recorded program,
-reads source files and runs nothing."""
+A value that goes where it can't be followed is read as a whole. Standard library alone: it runs in the recorded
+program, reads source files and runs nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Found:
 
 
 def reads_of(code: types.CodeType, names: dict[str, Any], values: dict[str, Any]) -> Found:
-    """names: the function's globals. values: of its parameters in one call; their classes have the methods to follow."""
+    """names: the function's globals. values: of its parameters in one call, for their classes."""
     found = Found()
     walk = _Walk(found)
     found.parameters = {name: Reads() for name in code.co_varnames[: num_parameters(code)]}

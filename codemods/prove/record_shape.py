@@ -1,8 +1,9 @@
 """When two calls are one behaviour: the shape of what went in and of what came out. Kept are constants that code asks
 for (None, truth, small numbers, words, keys, classes); numbers, lengths and free text are kinds.
 
-`quick` works on the values of a call, many times a second, and may part what `shape` joins. `behaviour` works on what is
-kept, so that a file's behaviour can be known from the file. Standard library alone: it runs in the recorded program."""
+`quick` works on the values of a call, many times a second, and may part what `shape` joins. `behaviour` works on what
+is kept, so that a file's behaviour can be known from the file. Standard library alone: it runs in the recorded
+program."""
 
 from __future__ import annotations
 

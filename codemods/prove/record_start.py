@@ -1,5 +1,5 @@
-"""The beginning of a recorded process: reads what is wanted, starts noticing calls, and sees to the end of the process and
-to forks. Called by the `sitecustomize` that record.py puts on the path. Standard library alone."""
+"""The beginning of a recorded process: reads what is wanted, starts noticing calls, and sees to the end of the process
+and to forks. Called by the `sitecustomize` that record.py puts on the path. Standard library alone."""
 
 from __future__ import annotations
 

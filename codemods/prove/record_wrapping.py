@@ -1,8 +1,8 @@
 """How calls are noticed before Python 3.12: each target is wrapped as it is made.
 
 A module with targets is compiled here, with one more decorator on each of them, nearest to the function, so that every
-other decorator, alias and registry gets the wrapped one. A program's own file (`python x.py`) is not imported: there the
-name is replaced as soon as it is bound. Asynchronous generators are left alone. Standard library alone."""
+other decorator, alias and registry gets the wrapped one. A program's own file (`python x.py`) is not imported: there
+the name is replaced as soon as it is bound. Asynchronous generators are left alone. Standard library alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .record_calls import Recorder, Target  # noqa: TID252 -- see record_values.py
+from .record_calls import Recorder  # noqa: TID252 -- see record_values.py
+from .record_entries import Target  # noqa: TID252
 from .record_names import Wanted, is_file_of  # noqa: TID252
 
 _current: list[Wrapper] = []
@@ -189,7 +190,7 @@ def _around(recorder: Recorder, target: Target, function: types.FunctionType) ->
 
     def call(*args: Any, **kwargs: Any) -> Any:
         # A call that does not fit is not one: it never gets to the function.
-        is_due = recorder.is_due(target)
+        is_due = target.is_due()
         values = bind(args, kwargs) if is_due else None
         entry = recorder.enter(target, values) if values is not None else None
         try:
@@ -208,7 +209,7 @@ def _around(recorder: Recorder, target: Target, function: types.FunctionType) ->
 
 
 def _made(recorder: Recorder, target: Target, bind: _Bind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    values = bind(args, kwargs) if recorder.is_due(target) else None
+    values = bind(args, kwargs) if target.is_due() else None
     entry = recorder.enter(target, values) if values is not None else None
     if entry is not None:
         recorder.made(entry)

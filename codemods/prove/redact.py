@@ -1,8 +1,8 @@
 """What never gets into a recording as it is: secrets, by the name they stand under or by their look, and what differs
 from run to run: addresses, times, process ids, temporary and working directories.
 
-Runs inside the program that is recorded, so it needs the standard library alone. It replaces text and says which numbers
-are of the moment; which values are kept at all is record_values.py's."""
+Runs inside the program that is recorded, so it needs the standard library alone. It replaces text and says which
+numbers are of the moment; which values are kept at all is record_values.py's."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Replaying recordings: the function as it is now gets the recorded inputs, in processes of its own, in the user's
 environment, and what comes of it is compared with what was recorded.
 
-A recording that can't be run is inconclusive. One whose target is gone is unmatched, which fails. One that differs is run
-once more in a fresh process before it is reported, as those before it may have left something behind."""
+A recording that can't be run is inconclusive. One whose target is gone is unmatched, which fails. One that differs is
+run once more in a fresh process before it is reported, as those before it may have left something behind."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which recorded value each parameter of the function at hand gets. By name: the recorded arguments first, then attributes
-of the recorded receiver, which is how a method that left its class takes what it used to read from `self`.
+"""Which recorded value each parameter of the function at hand gets. By name: the recorded arguments first, then
+attributes of the recorded receiver, which is how a method that left its class takes what it used to read from `self`.
 
-A parameter that nothing is recorded for keeps its default; without one the recording can't be run. Runs beside the program:
-standard library alone."""
+A parameter that nothing is recorded for keeps its default; without one the recording can't be run. Runs beside the
+program: standard library alone."""
 
 from __future__ import annotations
 

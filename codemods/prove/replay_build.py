@@ -1,8 +1,9 @@
-"""Values from a recording's data: plain ones as they were, objects of their classes without their initialiser and with the
-recorded attributes, and placeholders for what was not kept.
+"""Values from a recording's data: plain ones as they were, objects of their classes without their initialiser and with
+the recorded attributes, and placeholders for what was not kept.
 
-A placeholder can be handed on and compared by identity; whoever asks it for more gets `Unknown`, which is also remembered,
-as code may swallow it: what came of such a run says nothing. Runs beside the program: standard library alone."""
+A placeholder can be handed on and compared by identity; whoever asks it for more gets `Unknown`, which is also
+remembered, as code may swallow it: what came of such a run says nothing. Runs beside the program: standard library
+alone."""
 
 from __future__ import annotations
 
@@ -113,7 +114,11 @@ def _asked(name: str) -> Any:
     return method
 
 
-for _name in ["call", "str", "repr", "format", "len", "iter", "next", "contains", "getitem", "setitem", "delitem", "enter", "exit", "int", "float", "index", "complex", "bytes", "fspath", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul", "lshift", "rshift", "and", "rand", "or", "ror", "xor", "rxor", "neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "iadd", "isub", "imul", "delattr", "await", "aiter", "anext", "aenter", "aexit", "round", "reversed"]:  # fmt: skip
+_UNARY = "call str repr format len iter next contains getitem setitem delitem enter exit aenter aexit await aiter anext"
+_NUMERIC = "int float index complex bytes fspath round reversed neg pos abs invert lt le gt ge delattr iadd isub imul"
+_BINARY = "add sub mul truediv floordiv mod pow matmul lshift rshift and or xor"
+_METHODS = f"{_UNARY} {_NUMERIC} {_BINARY} r{_BINARY.replace(' ', ' r')}"
+for _name in _METHODS.split():
     setattr(Placeholder, f"__{_name}__", _asked(f"__{_name}__"))
 
 

@@ -1,8 +1,8 @@
 """One process of a replay: makes the recorded calls on the function at hand and writes down what came of each.
 
 It says what happened and compares nothing. Runs in the user's environment, beside the user's program: standard library
-alone. Answers go to a file, one JSON line when a recording is begun and one when it is done, so that whoever waits knows
-which one a crash or a hang belongs to."""
+alone. Answers go to a file, one JSON line when a recording is begun and one when it is done, so that whoever waits
+knows which one a crash or a hang belongs to."""
 
 from __future__ import annotations
 
