@@ -105,7 +105,7 @@ def pick(mutants: Sequence[Mutant], budget: int, seed: int = 0) -> list[Mutant]:
 
 
 def _least(heap: list[tuple[int, int]], drawn: Sequence[Mutant], places: Counter[tuple[str, int]]) -> int:
-    """Takes from a heap what stands at the place taken least, the first drawn of several. The numbers only grow, so that
+    """Takes from a heap what stands at the place taken least, the first drawn of several. Numbers only grow, so that
     one which is still right when it comes to the top is the least."""
     while True:
         taken, order = heap[0]
