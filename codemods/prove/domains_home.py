@@ -46,6 +46,7 @@ class Home:
         self, module: ast.Module, lookup: Lookup = nothing, name: str = "", others: dict[int, Home] | None = None
     ) -> None:
         self.module, self.lookup, self.name = module, lookup, name
+        self.assigned: dict[ast.ClassDef, dict[str, ast.expr]] = {}  # attributes that methods assign, kept by class
         self._found: dict[str, Definition | None] = {}
         self._others: dict[int, Home] = {} if others is None else others  # by the module's identity, for all of them
         self._others.setdefault(id(module), self)

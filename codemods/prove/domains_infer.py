@@ -27,6 +27,7 @@ from codemods.prove.domains import (
     inner_of,
     unite,
 )
+from codemods.prove.domains_classes import attribute_of, class_of, is_static, owner_of
 from codemods.prove.domains_evidence import Facts, Value, View
 from codemods.prove.domains_follow import default_of, follow
 from codemods.prove.domains_harvest import Reading, parameters_of
@@ -55,12 +56,12 @@ class _Side:
     def __init__(self, function: Function, module: ast.Module, lookup: Lookup, name: str) -> None:
         self.function = function
         self.home = Home(module, lookup, name)
-        self.owner, qual = _owner_of(function, module)
+        self.owner, qual = owner_of(function, module)
         self.definition = self.home.find(qual) if qual else None
         self.facts = Facts()
         self.bound = ""
         positional = [*function.args.posonlyargs, *function.args.args]
-        if self.owner is not None and positional and not _is_static(function):
+        if self.owner is not None and positional and not is_static(function):
             self.bound = positional[0].arg
         self.parameters = [each for each in parameters_of(function.args) if each.arg != self.bound]
         env: dict[str, Value] = {}
@@ -77,18 +78,18 @@ class _Side:
         else:
             node = next((each.annotation for each in self.parameters if each.arg == head), None)
             home = self.home
-            at = _class_of(node, home)
+            at = class_of(node, home)
         for part in path:
             if at is None:
                 return None, home
-            node, home = _attribute(at, home.of(at), part)
-            at = _class_of(node, home)
+            node, home = attribute_of(at, home.of(at), part)
+            at = class_of(node, home)
         return node, home
 
     def is_code(self, root: str) -> bool:
         """Whether an attribute path ends in a method, a property or a constant of a class, which are real there."""
         head, *path = root.split(".")
-        at = self.definition if head == self.bound else _class_of(self.annotation(head)[0], self.home)
+        at = self.definition if head == self.bound else class_of(self.annotation(head)[0], self.home)
         for index, part in enumerate(path):
             if at is None:
                 return False
@@ -98,7 +99,7 @@ class _Side:
                 return True
             prefix = ".".join([head, *path[: index + 1]])
             node, inside = self.annotation(prefix)
-            at = _class_of(node, inside)
+            at = class_of(node, inside)
         return False
 
 
@@ -265,80 +266,3 @@ def _is_workable(tie: Tie, root: str, found: dict[str, Domain]) -> bool:
 def _is_opaque(domain: Domain) -> bool:
     inner = inner_of(domain)
     return isinstance(inner.inner if isinstance(inner, Maybe) else inner, Opaque)
-
-
-# ---- classes
-
-
-def _owner_of(function: Function, module: ast.Module) -> tuple[ast.ClassDef | None, str]:
-    """The class whose method a function is, and its qualified name."""
-
-    def search(body: list[ast.stmt], owner: ast.ClassDef | None, qual: str) -> tuple[ast.ClassDef | None, str] | None:
-        for node in body:
-            if node is function:
-                return owner, qual
-            if isinstance(node, ast.ClassDef):
-                found = search(node.body, node, f"{qual}.{node.name}".lstrip("."))
-            else:
-                inner = [
-                    each for name in ("body", "orelse", "handlers", "finalbody") for each in getattr(node, name, ())
-                ]
-                kept = None if isinstance(node, FUNCTIONS) else owner
-                found = search(inner, kept, qual if kept is not None else "") if inner else None
-            if found is not None:
-                return found
-        return None
-
-    return search(module.body, None, "") or (None, "")
-
-
-def _is_static(function: Function) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
-
-
-def _class_of(node: ast.expr | None, home: Home) -> Definition | None:
-    """The class of the tree that an annotation names, optional or quoted too."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            node = ast.parse(node.value.strip(), mode="eval").body
-        except (SyntaxError, ValueError):
-            return None
-    if isinstance(node, ast.Subscript) and home.dotted(node.value).rpartition(".")[2] == "Optional":
-        return _class_of(node.slice, home)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _class_of(node.left, home) or _class_of(node.right, home)
-    name = home.dotted(node) if node is not None else ""
-    found = home.find(name) if name else None
-    return found if found is not None and isinstance(found.node, ast.ClassDef) else None
-
-
-def _attribute(owner: Definition, home: Home, name: str) -> tuple[ast.expr | None, Home]:
-    """The annotation of an attribute: in the class body, at an assignment in a method, or of the parameter assigned."""
-    for node, inside in reversed(lineage(owner, home)):
-        found = member(node, name)
-        if isinstance(found, ast.AnnAssign):
-            return found.annotation, inside
-        for method in node.body:
-            annotation = _assigned(method, name) if isinstance(method, FUNCTIONS) else None
-            if annotation is not None:
-                return annotation, inside
-    return None, home
-
-
-def _assigned(method: Function, name: str) -> ast.expr | None:
-    parameters = {each.arg: each.annotation for each in parameters_of(method.args)}
-    for node in ast.walk(method):
-        target: ast.expr | None = node.target if isinstance(node, ast.AnnAssign) else None
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = node.targets[0]
-        if not (isinstance(target, ast.Attribute) and target.attr == name and isinstance(target.value, ast.Name)):
-            continue
-        if target.value.id != "self":
-            continue
-        if isinstance(node, ast.AnnAssign):
-            return node.annotation
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-            found = parameters.get(node.value.id)
-            if found is not None:
-                return found
-    return None
