@@ -18,7 +18,7 @@ from codemods.schema.errors import ConfigError
 from codemods.schema.toml_check import Problem, TomlProblems, check_table, shown
 from codemods.schema.toml_text import BadToml, KeyPath, TomlText
 
-_LISTS = ("exclude", "source-roots")
+_LISTS = ("exclude", "source-roots", "redact")
 _DEFAULT = "default"
 
 
@@ -66,6 +66,7 @@ class Resolved(Struct, frozen=True, kw_only=True):
             "source-roots": list(config.source_roots),
             "line-length": self.line_length,
             "accept": config.accept,
+            "redact": list(config.redact),
             "format": config.format,
         }
         return [Setting(key=key, value=value, origin=self.origins[key]) for key, value in values.items()]
@@ -149,7 +150,7 @@ def _table(document: TomlText, *keys: str) -> Mapping[str, object] | None:
 def _environment(environ: Mapping[str, str]) -> Mapping[str, object]:
     """Lists are parted by the system's path separator; empty means not set. `accept` needs reasons, so a file."""
     raw: dict[str, object] = {}
-    for key in ("exclude", "source-roots", "line-length", "format"):
+    for key in ("exclude", "source-roots", "line-length", "redact", "format"):
         value = environ.get(_variable(key), "")
         if value:
             is_number = key == "line-length" and value.isdecimal()
@@ -218,6 +219,9 @@ def _complaints(config: Config) -> Iterator[tuple[KeyPath, str, str, str]]:
     for index, pattern in enumerate(config.exclude):
         if not pattern.strip():
             yield ("exclude", index), "bad-value", "`exclude` has an empty pattern", "leave it out"
+    for index, pattern in enumerate(config.redact):
+        if not pattern.strip("! "):
+            yield ("redact", index), "bad-value", "`redact` has an empty name", "leave it out"
 
 
 def _plain(path: str) -> str:

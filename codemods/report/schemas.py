@@ -17,6 +17,7 @@ from codemods.report.verify_model import VerifyReport
 from codemods.schema.certificate import Certificate
 from codemods.schema.config import Config
 from codemods.schema.plan import Plan, StepBase
+from codemods.schema.recording import Recording, RecordReport, ReplayReport
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REPORTS = {
@@ -24,9 +25,11 @@ _REPORTS = {
     "suggest": SuggestReport,
     "verify": VerifyReport,
     "explain": ExplainReport,
+    "record": RecordReport,
+    "replay": ReplayReport,
     "show-config": ConfigReport,
 }
-_FILES = {"plan-file": Plan, "config": Config, "certificate": Certificate}
+_FILES = {"plan-file": Plan, "config": Config, "certificate": Certificate, "recording": Recording}
 
 
 def published() -> Mapping[str, bytes]:

@@ -16,12 +16,14 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     source_roots: directories, relative to the root, from which modules are imported; () looks for them.
     line_length: how long a line that the tool writes may be; None takes ruff's or black's, else 88.
     accept: hazard codes that are accepted in every step, each with the reason.
+    redact: names of secrets, as in a shell, besides those that recordings hide by themselves; `!name` is none.
     format: how commands report."""
 
     exclude: tuple[str, ...] = ()
     source_roots: tuple[str, ...] = ()
     line_length: Annotated[int, Meta(ge=20, le=1000)] | None = None
     accept: dict[str, str] = {}
+    redact: tuple[str, ...] = ()
     format: Literal["text", "json"] = "text"
 
 
