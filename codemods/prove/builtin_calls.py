@@ -9,7 +9,7 @@ from typing import Any
 
 from codemods.prove import texts
 from codemods.prove.errors import Fault, OpaqueError
-from codemods.prove.opaque import ATTR, OP, Opaque, current, term
+from codemods.prove.opaque import ATTR, OP, TEXT, Opaque, current, term
 
 MANY_BUILTINS = (type({}.keys()), type({}.values()))
 _NONE: Any = object()
@@ -117,11 +117,24 @@ def _label(value: Any, name: str) -> Opaque | None:
 
 def _getattr(value: Any, name: Any, *default: Any) -> Any:
     if type(name) is Opaque:
-        return term(OP, "getattr", current.run.freezer.freeze(value), name)
+        return _named_later(value, name, default)
     label = _label(value, name)
     if label is None or not default:
         return getattr(value, name, *default)
     return getattr(value, name) if current.run.has(label, name) else default[0]
+
+
+def _named_later(value: Any, name: Opaque, default: tuple[Any, ...]) -> Any:
+    """An attribute whose name is put together: the world says which of the class's it is, or that it is none of them."""
+    if name._u_kind is TEXT and any("_u_tree" in each.__dict__ for each in type(value).__mro__):
+        first, last = name._u_parts[0], name._u_parts[-1]
+        for each in sorted(dir(type(value))):
+            if each.startswith(first if isinstance(first, str) else "") and each.endswith(last if isinstance(last, str) else ""):
+                if each[:2] != "__" and each[:3] != "_u_" and bool(name == each):
+                    return getattr(value, each)
+        if default:
+            return default[0]
+    return term(OP, "getattr", current.run.freezer.freeze(value), name)
 
 
 def _hasattr(value: Any, name: Any) -> bool:

@@ -183,7 +183,7 @@ def _alike(a: Opaque, b: Opaque) -> bool:
         return {_kind(a), _kind(b)} == {"return", "raise"}
     if _kind(a) == "call":
         return unversioned(a._u_parts[0]) is unversioned(b._u_parts[0])
-    if _kind(a) in ("set", "delete", "set item", "env", "global", "table", "class attribute", "argument"):
+    if _kind(a) in ("set", "delete", "set item", "env", "global", "table", "class attribute", "argument", "attribute", "name", "home"):
         return _same(unversioned(a._u_parts[1]), unversioned(b._u_parts[1]))
     return True
 
@@ -210,7 +210,7 @@ def _altered(a: Opaque, old_at: int, b: Opaque, new_at: int) -> Difference:
         return Difference("D5" if _same(_class_of(a), _class_of(b)) else "D9", text, old_at, new_at)
     if "raise" in (kind, _kind(b)):
         return Difference("D9", text, old_at, new_at)
-    if kind in ("return", "yield", "callback returns"):
+    if kind in ("return", "yield", "callback returns", "attribute"):
         return Difference("D6", text, old_at, new_at)
     if kind == "call" and _is_logger_change(a, b):
         return Difference("D1", text, old_at, new_at)
@@ -235,7 +235,7 @@ def _is_logger_change(a: Opaque, b: Opaque) -> bool:
 
 
 def _lost(each: Opaque, old_at: int, new_at: int, how: str) -> Difference:
-    code = {"return": "D6", "raise": "D9", "yield": "D6"}.get(_kind(each), "D8")
+    code = {"return": "D6", "raise": "D9", "yield": "D6", "attribute": "D6"}.get(_kind(each), "D8")
     return Difference(code, f"{how}: {in_words(each)}", old_at, new_at)
 
 

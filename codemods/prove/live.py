@@ -61,8 +61,10 @@ def _read(instance: Any, name: str) -> Any:
 def _write(instance: Any, name: str, value: Any) -> None:
     label = _label(instance)
     object.__setattr__(instance, name, value)
-    if label is not None:
-        run = current.run
+    run = current.run
+    if label is None:
+        run.note_write(instance, name)
+    else:
         found = attribute(label, name)
         run.heap.pop(found, None)
         run.record("set", found, run.freezer.freeze(value))

@@ -34,6 +34,7 @@ class Run(Questions):
         self.moments: list[int] = []  # how many free decisions the world had made before each
         self.places: list[tuple[str, int]] | None = [] if trace else None
         self.stacks: list[tuple[Place, ...]] = []  # with trace, of each event: the lines that led to it, innermost first
+        self.written: dict[tuple[int, str], tuple[Place, ...]] = {}
         self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
         self.reads: dict[Opaque, int] = {}
         self.implicit: set[Opaque] = set()
@@ -61,6 +62,11 @@ class Run(Questions):
             self.stacks.append(stack)
         if len(self.events) > MOST_EVENTS:
             raise Stopped("too many effects")
+
+    def note_write(self, instance: Any, name: str) -> None:
+        """An attribute of an instance that the subject made itself: no effect, but with a trace its place is kept."""
+        if self.places is not None:
+            self.written[id(instance), name] = subject_stack()
 
     def tick(self) -> None:
         """One more round of a loop."""

@@ -26,7 +26,7 @@ class _Kept:
         self.values = {name: value for name, value in names.items() if name not in _OWN}
         self.tables = {name: (value, _copied(value)) for name, value in self.values.items() if type(value) in _TABLES}
         self.classes = {
-            name: (value, dict(vars(value)))
+            name: (value, dict(vars(value)), {key: _copied(each) for key, each in vars(value).items() if type(each) in _TABLES})
             for name, value in self.values.items()
             if isinstance(value, type) and "_u_tree" in value.__dict__
         }
@@ -57,8 +57,12 @@ class State:
                 if not _is_alike(table, before):
                     run.record("table", canonical(f"{module}:{name}"), run.freezer.freeze(table))
                     _restore(table, before)
-            for name, (owner, before) in kept.classes.items():
+            for name, (owner, before, tables) in kept.classes.items():
                 self._class(run, canonical(f"{module}:{name}"), owner, before)
+                for key, was in tables.items():
+                    if not _is_alike(before[key], was):
+                        run.record("class attribute", f"{canonical(f'{module}:{name}')}.{key}", run.freezer.freeze(before[key]))
+                        _restore(before[key], was)
             for cache in kept.caches:
                 cache.cache_clear()
 

@@ -116,7 +116,7 @@ class Subject:
             inputs = self.inputs(world)
             with followed(run):
                 self._follow(run, lambda: self._start(inputs))
-                _call_back(run, freezer)
+                call_back(run, freezer)
             self._end(run, inputs)
         except Stopped as stopped:
             run.record("stopped", str(stopped))
@@ -159,7 +159,7 @@ class Subject:
 
     def _follow(self, run: Run, start: Any) -> None:
         try:
-            value = _driven(run, start())
+            value = driven(run, start())
         except (Stopped, Unsupported, RecursionError):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome
@@ -185,10 +185,10 @@ def frozen_error(run: Run, error: BaseException) -> Any:
     return frozen
 
 
-def _driven(run: Run, value: Any) -> Any:
+def driven(run: Run, value: Any) -> Any:
     """The result, after generators have yielded, coroutines have run and context managers have been entered and left."""
     if inspect.iscoroutine(value):
-        return _driven(run, _awaited(run, value))
+        return driven(run, _awaited(run, value))
     if inspect.isgenerator(value):
         return _stepped(run, value)
     if inspect.isasyncgen(value):
@@ -257,7 +257,7 @@ def _entered(run: Run, manager: Any) -> Any:
     return None
 
 
-def _call_back(run: Run, freezer: Freezer) -> None:
+def call_back(run: Run, freezer: Freezer) -> None:
     """Functions that were handed out are called once, as a collaborator would."""
     done = 0
     while freezer.callbacks and done < 8:
@@ -269,7 +269,7 @@ def _call_back(run: Run, freezer: Freezer) -> None:
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         kwargs = {name: term(ROOT, f"callback {done}, {name}") for name in names}
         try:
-            value = _driven(run, function(*args, **kwargs))
+            value = driven(run, function(*args, **kwargs))
         except (Stopped, Unsupported, RecursionError):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome

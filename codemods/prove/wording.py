@@ -100,7 +100,7 @@ def event(value: Opaque) -> str:
         return f"call {_word(value)}"
     kind, *payload = value._u_parts
     words = [_word(each) for each in payload]
-    if kind in ("set", "set item", "global", "table", "class attribute", "argument"):
+    if kind in ("set", "set item", "global", "table", "class attribute", "argument", "attribute"):
         return f"{'set' if kind == 'set item' else kind} {words[0]} = {words[1]}"
     if kind == "log":
         return f"log {payload[1]} {words[2]} [{payload[0]}]"
