@@ -37,7 +37,7 @@ def _error(commit: CheckedCommit) -> str:
     words = [f"{finding.code} {finding.path}:{finding.line} {finding.message}" for finding in commit.findings[:10]]
     if len(commit.findings) > len(words):
         words.append(f"and {len(commit.findings) - len(words)} more")
-    return _annotation("error", first.path, first.line, f"{len(commit.findings)} findings in {_name(commit)}", words)
+    return annotation("error", first.path, first.line, f"{len(commit.findings)} findings in {_name(commit)}", words)
 
 
 def _warning(commit: CheckedCommit) -> str:
@@ -50,14 +50,14 @@ def _warning(commit: CheckedCommit) -> str:
         words.append(f"and {len(groups) - len(words)} more places")
     first = groups[0]
     title = f"{counted(commit.lines - commit.certified, 'line')} of {_name(commit)} not certified"
-    return _annotation("warning", first.path, first.line if first.side == "new" else 0, title, words)
+    return annotation("warning", first.path, first.line if first.side == "new" else 0, title, words)
 
 
 def _name(commit: CheckedCommit) -> str:
     return f"{short_name(commit.commit)} {commit.subject}"[:80].rstrip()
 
 
-def _annotation(level: str, path: str, line: int, title: str, words: list[str]) -> str:
+def annotation(level: str, path: str, line: int, title: str, words: list[str]) -> str:
     properties = [f"file={_property(path)}"] if path else []
     properties += [f"line={line}"] if path and line else []
     properties.append(f"title={_property(title)}")

@@ -39,8 +39,8 @@ def _parts(spool: Spool) -> Iterator[str]:
             yield f"| … | {len(spool) - _MAX_ROWS} more | | | | |\n"
             break
         yield (
-            f"| {_code(short_name(commit.commit))} | {commit.verdict.value} | {commit.lines:,} "
-            f"| {share(commit.certified, commit.lines)} | {len(commit.findings)} | {_plain(commit.subject)} |\n"
+            f"| {as_code(short_name(commit.commit))} | {commit.verdict.value} | {commit.lines:,} "
+            f"| {share(commit.certified, commit.lines)} | {len(commit.findings)} | {as_text(commit.subject)} |\n"
         )
     for commit in spool:
         if not commit.passes:
@@ -48,26 +48,26 @@ def _parts(spool: Spool) -> Iterator[str]:
 
 
 def _details(commit: CheckedCommit) -> Iterator[str]:
-    yield f"\n### {_code(short_name(commit.commit))} {_plain(commit.subject)}\n\n"
+    yield f"\n### {as_code(short_name(commit.commit))} {as_text(commit.subject)}\n\n"
     if len(commit.parents) > 1:
         yield f"A merge, checked against each of its {len(commit.parents)} parents.\n\n"
     if commit.operations:
         done = ", ".join(
-            f"{_plain(row.kind)} ({row.count}×, {counted(row.lines, 'line')})" for row in commit.operations
+            f"{as_text(row.kind)} ({row.count}×, {counted(row.lines, 'line')})" for row in commit.operations
         )
         yield f"Certified: {done}.\n\n"
     for finding in commit.findings[:_MAX_FINDINGS]:
         place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        yield f"- **{_plain(finding.code)}** {_code(place) if place else ''} {_plain(finding.message)}\n"
+        yield f"- **{as_text(finding.code)}** {as_code(place) if place else ''} {as_text(finding.message)}\n"
     yield from _more(len(commit.findings) - _MAX_FINDINGS, "findings")
     groups = by_function(commit.residue)
     if groups:
         yield "\n| residue | function | lines | why |\n|---|---|---:|---|\n"
     for group in groups[:_MAX_GROUPS]:
         side = "" if group.side == "new" else " (old)"
-        function = _code(group.function) if group.function else ""
-        why = _plain("; ".join(group.why))
-        yield f"| {_code(f'{group.path}:{group.line}')}{side} | {function} | {group.lines} | {why} |\n"
+        function = as_code(group.function) if group.function else ""
+        why = as_text("; ".join(group.why))
+        yield f"| {as_code(f'{group.path}:{group.line}')}{side} | {function} | {group.lines} | {why} |\n"
     yield from _more(len(groups) - _MAX_GROUPS, "places")
 
 
@@ -76,12 +76,12 @@ def _more(number: int, noun: str) -> Iterator[str]:
         yield f"\nand {number} more {noun}\n"
 
 
-def _code(text: str) -> str:
+def as_code(text: str) -> str:
     """As code; a text with backquotes, bars or line breaks can't leave its cell."""
     return "`" + text.replace("`", "'").replace("|", "\\|").replace("\n", " ") + "`"
 
 
-def _plain(text: str) -> str:
+def as_text(text: str) -> str:
     """Text without markup of its own, and without mentions of people or issues."""
     short = text if len(text) <= _MAX_WORDS else f"{text[:_MAX_WORDS]}…"
     out = short.replace("\\", "\\\\").replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")

@@ -15,7 +15,7 @@ from codemods.report.spool import Spool
 from codemods.report.verify_model import CheckedCommit, FindingRow, ResidueRow
 
 MAX_RESULTS = 5_000
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RESIDUE = "residue"
 
 
@@ -42,7 +42,7 @@ def sarif_bytes(spool: Spool, version: str) -> bytes:
                 "toolExecutionNotifications": [{"level": "warning", "message": {"text": text}}],
             }
         ]
-    return msgspec.json.format(msgspec.json.encode({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})) + b"\n"
+    return msgspec.json.format(msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})) + b"\n"
 
 
 def _rule_text(rule: str) -> str:

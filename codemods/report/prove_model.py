@@ -1,0 +1,213 @@
+"""What `unmoved prove` says of each pair, made of its result: source lines, the next move, totals. Published as
+schema/prove.schema.json; keys are only ever added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from codemods.schema.prove import Delta, PairKind, PairResult, ProofVerdict
+
+# (side, path, line) -> the text of that line; "" where there is none.
+SourceLine = Callable[[str, str, int], str]
+
+# What changes results comes before what changes texts; of each code, what a normal path shows before faults.
+_GRAVEST = ("D9", "D6", "D8", "D7", "D11", "D3", "D10", "D4", "D2", "D5", "D1")
+
+
+class DeltaRow(Delta, frozen=True, kw_only=True):
+    """A difference with the lines of source that it is about. text: at path:line. old_text: at old_path:old_line."""
+
+    text: str = ""
+    old_text: str = ""
+
+
+class PairRow(PairResult, frozen=True, kw_only=True):
+    """A pair as it is reported. change: the commit or the step of the plan that it belongs to; "" for two trees.
+
+    test_file: where `test` was written; "" where it was not. next: what to do now; "" for a pair that agrees."""
+
+    deltas: tuple[DeltaRow, ...] = ()
+    change: str = ""
+    test_file: str = ""
+    next: str = ""
+
+    @property
+    def open(self) -> list[DeltaRow]:
+        """The differences that nobody has declared, the gravest first."""
+        return sorted((delta for delta in self.deltas if not delta.declared), key=_rank)
+
+    @property
+    def name(self) -> str:
+        """`old → new`, or the one name that both have."""
+        return self.new if self.old == self.new else f"{self.old} → {self.new}"
+
+
+class Unproved(Struct, frozen=True, kw_only=True):
+    """Changed lines that nothing certifies and no pair can cover, because the file holds no Python."""
+
+    path: str
+    lines: int
+    change: str = ""
+
+
+class ProveTotals(Struct, frozen=True, kw_only=True):
+    """Sums over all pairs. declared: differences that a spec declares."""
+
+    pairs: int = 0
+    agrees: int = 0
+    differs: int = 0
+    inconclusive: int = 0
+    exhaustive: int = 0
+    paths: int = 0
+    faults: int = 0
+    cases: int = 0
+    declared: int = 0
+    killed: int = 0
+    mutants: int = 0
+    seconds: float = 0.0
+
+
+class ProveReport(Struct, frozen=True, kw_only=True):
+    """`unmoved prove`. old, new: the trees, as they were named. unproved: what is left to read. next: what to do now;
+    "" when everything agrees."""
+
+    schema_version: int
+    old: str
+    new: str
+    pairs: list[PairRow]
+    totals: ProveTotals
+    unproved: list[Unproved]
+    next: str
+
+
+def pair_row(result: PairResult, source: SourceLine, *, change: str = "", test_file: str = "") -> PairRow:
+    """source: of the trees that the pair was proved on. What code says (texts, names, constants) is made printable: a
+    terminal obeys control characters, and JSON has no place for half of a pair."""
+    fields = printable(msgspec.to_builtins(msgspec.structs.replace(result, test="")))
+    assert isinstance(fields, dict)
+    for fresh, delta in zip(fields["deltas"], result.deltas, strict=True):
+        fresh["text"] = printable(source("new", delta.path, delta.line).expandtabs())
+        fresh["old_text"] = printable(source("old", delta.old_path, delta.old_line).expandtabs())
+    more = {"test": result.test, "change": change, "test_file": test_file, "next": _next_of_pair(result, test_file)}
+    return msgspec.convert({**fields, **more}, PairRow)
+
+
+def printable(value: object) -> Any:
+    """The same data, with every character that is none to print as its escape."""
+    if isinstance(value, str):
+        if value.isprintable():
+            return value
+        return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in value)
+    if isinstance(value, dict):
+        return {key: printable(each) for key, each in value.items()}
+    return [printable(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _next_of_pair(result: PairResult, test_file: str) -> str:
+    if result.verdict is ProofVerdict.AGREES:
+        return ""
+    if result.verdict is ProofVerdict.INCONCLUSIVE:
+        return _next_of_inconclusive(result)
+    codes = sorted({delta.code for delta in result.deltas if not delta.declared}, key=_gravity)
+    if not codes:
+        return "bring the declarations of the spec up to date"
+    explain = f"`unmoved explain {codes[0]}` says what settles it"
+    if result.kind is PairKind.READER:
+        return f"mend the reader; {explain}"
+    mend = f"mend the new side until `pytest {test_file}` passes" if test_file else "mend the new side"
+    return f"{mend}, or declare the difference in a spec with the reason; {explain}"
+
+
+def _next_of_inconclusive(result: PairResult) -> str:
+    """The reasons are the prover's own words; what helps against the usual ones is known."""
+    reason = result.reason.lower()
+    for words, move in _MOVES.items():
+        if any(word in reason for word in words.split("|")):
+            return move
+    return "name a domain for the input that the reason is about in a spec, or read the two sides by hand"
+
+
+_MOVES: Mapping[str, str] = {
+    "mutant": "name domains in a spec that make the code do something, so that a slip in it would show; accept with a "
+    "reason what no run can tell apart",
+    "took longer|time|seconds|too many paths": "give it more with --seconds and --paths, name domains in a spec, or "
+    "prove its callees as pairs of their own",
+    "memory": "name domains in a spec that keep the values small, or prove its callees as pairs of their own",
+    "differs from itself": "name a domain, or a stand-in, for what changes from run to run",
+    "there is no|not found|no such|is not in": "check the two names with `unmoved plan`, which takes the same ones",
+    "bug of unmoved": "report it with both sides of the pair; nothing is known about it either way",
+}
+
+
+def _rank(delta: Delta) -> tuple[bool, int, str, int]:
+    return (delta.is_fault, _gravity(delta.code), delta.path, delta.line)
+
+
+def _gravity(code: str) -> int:
+    """What is left behind, which has codes of its own, comes first: it fails whenever it is reached."""
+    return _GRAVEST.index(code) if code in _GRAVEST else -1
+
+
+def totals_of(rows: Iterable[PairResult]) -> ProveTotals:
+    found = list(rows)
+    count = {verdict: sum(row.verdict is verdict for row in found) for verdict in ProofVerdict}
+    return ProveTotals(
+        pairs=len(found),
+        agrees=count[ProofVerdict.AGREES],
+        differs=count[ProofVerdict.DIFFERS],
+        inconclusive=count[ProofVerdict.INCONCLUSIVE],
+        exhaustive=sum(row.verdict is ProofVerdict.AGREES and row.level.value == "exhaustive" for row in found),
+        paths=sum(row.paths for row in found),
+        faults=sum(row.faults for row in found),
+        cases=sum(row.cases for row in found),
+        declared=sum(delta.declared for row in found for delta in row.deltas),
+        killed=sum(row.mutants.killed for row in found),
+        mutants=sum(row.mutants.total for row in found),
+        seconds=round(sum(row.seconds for row in found), 3),
+    )
+
+
+def next_move(totals: ProveTotals) -> str:
+    if not totals.pairs:
+        return (
+            "nothing was proved: every changed line is certified, or none is Python; --all takes every changed callable"
+        )
+    if totals.differs:
+        return "look at what differs first; what is meant goes into a spec, with its reason"
+    if totals.inconclusive:
+        return "look at the reasons: what is inconclusive has not passed"
+    return ""
+
+
+def shown_number(number: int, noun: str) -> str:
+    """`1 path`, `2,112 paths`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def amounts(row: PairResult) -> list[str]:
+    """What was done for the verdict, in words; what was not done is left out."""
+    found = [row.level.value] if row.verdict is ProofVerdict.AGREES else []
+    counted = ((row.paths, "path"), (row.faults, "fault"), (row.cases, "case"))
+    found += [shown_number(number, noun) for number, noun in counted if number]
+    if row.bounded:
+        found.append(f"{row.bounded:,} cut at a bound")
+    if row.mutants.total:
+        found.append(f"mutants {row.mutants.killed}/{row.mutants.total}")
+    return [*found, "from the cache" if row.is_cached else f"{row.seconds:.1f} s"]
+
+
+def encoded(report: ProveReport) -> bytes:
+    """The JSON document, a pair a line: short enough to look at, and quick to write."""
+    raw = msgspec.json.encode
+    parts = b",\n".join(raw(row) for row in report.pairs)
+    head = b'{"schema_version": %d,\n"old": %s,\n"new": %s,\n"pairs": [\n' % (
+        report.schema_version, raw(report.old), raw(report.new),
+    )  # fmt: skip
+    tail = b'\n],\n"totals": %s,\n"unproved": %s,\n"next": %s}\n' % (
+        raw(report.totals), raw(report.unproved), raw(report.next),
+    )  # fmt: skip
+    return head + parts + tail
