@@ -65,7 +65,7 @@ def differences(seen: Seen, aliases: dict[Opaque, Any] | None = None) -> list[Di
     if found is None:
         found = _aligned(_settled(old, settler), _settled(new, settler))
     found.extend(_of_writes(_settled(old_writes, settler), _settled(new_writes, settler), is_fault=seen.is_fault))
-    return sorted(found, key=lambda each: (max(each.new_at, each.old_at), each.code))
+    return seen.new.judged(sorted(found, key=lambda each: (max(each.new_at, each.old_at), each.code)), seen.old)
 
 
 def _split(run: Run) -> tuple[list[_Effect], list[_Effect]]:
@@ -183,7 +183,11 @@ def _alike(a: Opaque, b: Opaque) -> bool:
         return {_kind(a), _kind(b)} == {"return", "raise"}
     if _kind(a) == "call":
         return unversioned(a._u_parts[0]) is unversioned(b._u_parts[0])
-    if _kind(a) in ("set", "delete", "set item", "env", "global", "table", "class attribute", "argument", "attribute", "name", "home"):
+    if _kind(a) == "does":
+        return unversioned(a._u_parts[1]._u_parts[0]) is unversioned(b._u_parts[1]._u_parts[0])
+    if _kind(a) == "patch":
+        return False
+    if _kind(a) in ("set", "delete", "set item", "env", "global", "table", "class attribute", "argument", "attribute", "name", "home", "star"):
         return _same(unversioned(a._u_parts[1]), unversioned(b._u_parts[1]))
     return True
 

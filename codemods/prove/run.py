@@ -48,6 +48,10 @@ class Run(Questions):
         self.make: Callable[[Any], Any] = lambda value: value
         self._given: dict[Opaque, Any] = {}
 
+    def judged(self, found: list[Any], old: Run) -> list[Any]:  # noqa: ARG002
+        """The differences of this run from the old side's as they count."""
+        return found
+
     # -- what is recorded
 
     def record(self, kind: str, *payload: Any) -> None:

@@ -199,7 +199,7 @@ class Loader:
             module, _, name = target.module.rpartition(".")
             if not module:
                 return outside_module(target.module, self.real_modules)
-            found = outside_module(target.module, self.real_modules) if _is_known(target.module) else None
+            found = outside_module(target.module, self.real_modules) if is_known(target.module) else None
             return outside_name(module, name, self.real_modules) if found is None else found
         if target.kind == "module":
             return ModuleProxy(self, target.module)
@@ -223,7 +223,7 @@ class Loader:
             return ModuleProxy(self, shown)
         if self.side.facts(dotted.partition(".")[0]) is not None and dotted != shown:
             raise ModuleNotFoundError(f"No module named {dotted!r}")
-        if wanted and any(_is_known(f"{dotted}.{each}") for each in wanted):
+        if wanted and any(is_known(f"{dotted}.{each}") for each in wanted):
             return outside_module(dotted, self.real_modules)
         if not wanted and dotted != shown:
             outside_module(dotted, self.real_modules)
@@ -304,7 +304,7 @@ def is_data(node: ast.ClassDef) -> bool:
     )
 
 
-def _is_known(dotted: str) -> bool:
+def is_known(dotted: str) -> bool:
     from codemods.prove.stand_ins import PURE
 
     return dotted in PURE or dotted in ("os", "os.path", "logging", "time", "warnings", "sys")

@@ -102,6 +102,16 @@ def event(value: Opaque) -> str:
     words = [_word(each) for each in payload]
     if kind in ("set", "set item", "global", "table", "class attribute", "argument", "attribute"):
         return f"{'set' if kind == 'set item' else kind} {words[0]} = {words[1]}"
+    if kind == "does":
+        return f"when it is loaded: {words[0]}"
+    if kind == "name":
+        return f"{payload[0]} is gone" if payload[1] == ("nothing",) else f"{payload[0]} is {words[1]}"
+    if kind == "home":
+        return f"{payload[0]} says it lives at {payload[1]}, which is what is stored"
+    if kind == "star":
+        return f"{payload[0]} is {'' if payload[1] else 'not '}in __all__"
+    if kind == "patch":
+        return f"a patch of {payload[0]} reaches {payload[1]}()"
     if kind == "log":
         return f"log {payload[1]} {words[2]} [{payload[0]}]"
     if kind == "env":
