@@ -1,136 +1,94 @@
-"""Both trees as one message to a worker: the names of all files, the text of those that a pair will likely need. A worker
-that needs another says so and is asked again with it; it can't read the repository itself."""
+"""Both trees in one file that a worker may read: it can't read the repository itself, and it will need files that nobody
+can name beforehand. What is the same on both sides is there once."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Collection, Iterable
+import hashlib
+import mmap
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from codemods.source.files import FileSet
-from codemods.source.modules import Modules, modules_of
 
-_DEPTH = 2  # imports of imports of changed files
-_MOST_FILES = 400
+_SUFFIXES = (".py", ".pyi", ".toml", ".cfg")
+_LARGEST = 20 << 20  # a larger file is data
 
-
-class NeedFile(BaseException):
-    """A file that was not packed. No `except Exception` of the subject may catch it."""
-
-    def __init__(self, label: str, path: str) -> None:
-        super().__init__(path)
-        self.label, self.path = label, path
+_Spans = dict[str, tuple[int, int]]
 
 
 class Packed(Struct, frozen=True):
-    """texts: of files that are the same on both sides. old_texts, new_texts: of those that differ."""
+    """Where each file is in the pack, as offset and size; changed: the paths that differ."""
 
-    old_paths: tuple[str, ...]
-    new_paths: tuple[str, ...]
-    texts: dict[str, bytes]
-    old_texts: dict[str, bytes]
-    new_texts: dict[str, bytes]
+    old: _Spans
+    new: _Spans
     changed: tuple[str, ...]
     source_roots: tuple[str, ...] = ()
 
-    def file_set(self, label: str) -> FileSet:
-        paths = self.old_paths if label == "old" else self.new_paths
-        own = self.old_texts if label == "old" else self.new_texts
-        return FileSet(_PackedTree(label, paths, self.texts, own), source_roots=self.source_roots)
 
+class PackedTree:
+    """One side of a pack."""
 
-class _PackedTree:
-    def __init__(self, label: str, paths: tuple[str, ...], texts: dict[str, bytes], own: dict[str, bytes]) -> None:
-        self._label, self._paths, self._texts, self._own = label, paths, texts, own
+    def __init__(self, data: mmap.mmap | bytes, spans: _Spans) -> None:
+        self._data, self._spans = data, spans
 
     def paths(self) -> tuple[str, ...]:
-        return self._paths
+        return tuple(self._spans)
 
     def read(self, path: str) -> bytes:
-        found = self._own.get(path)
-        if found is None:
-            found = self._texts.get(path)
-        if found is None:
-            raise NeedFile(self._label, path)
-        return found
+        start, size = self._spans[path]
+        return self._data[start : start + size]
 
 
-class Packer:
-    """Packs two trees once, and adds files as they are asked for."""
+class Pack:
+    """An opened pack."""
 
-    def __init__(self, old: FileSet, new: FileSet, changed: Collection[str]) -> None:
-        self._old, self._new = old, new
-        self._changed = frozenset(changed)
-        self._wanted = self._near()
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        size = int.from_bytes(self._data[-8:], "big")
+        self.index = msgspec.msgpack.decode(self._data[-8 - size : -8], type=Packed)
 
-    def packed(self) -> Packed:
-        texts: dict[str, bytes] = {}
-        sides: tuple[dict[str, bytes], dict[str, bytes]] = ({}, {})
-        for path in sorted(self._wanted):
-            if path not in self._changed and path in self._new:
-                texts[path] = self._new.read(path)
-                continue
-            for files, found in zip((self._old, self._new), sides, strict=True):
-                if path in files:
-                    found[path] = files.read(path)
-        return Packed(
-            old_paths=tuple(_python(self._old)),
-            new_paths=tuple(_python(self._new)),
-            texts=texts,
-            old_texts=sides[0],
-            new_texts=sides[1],
-            changed=tuple(sorted(self._changed)),
-            source_roots=self._new.source_roots,
-        )
-
-    def add(self, paths: Iterable[str]) -> bool:
-        """Whether anything was added."""
-        new = {path for path in paths if path in self._old or path in self._new} - self._wanted
-        self._wanted |= new
-        return bool(new)
-
-    def _near(self) -> set[str]:
-        """The changed files and what they import, and that imports."""
-        wanted = {path for path in self._changed if path.endswith(".py")}
-        edge = set(wanted)
-        for _ in range(_DEPTH):
-            found: set[str] = set()
-            for files in (self._old, self._new):
-                for path in sorted(edge):
-                    if path in files:
-                        found |= imported_files(files, path)
-            edge = found - wanted
-            if len(wanted) + len(edge) > _MOST_FILES:
-                break
-            wanted |= edge
-        return wanted
+    def file_set(self, label: str) -> FileSet:
+        spans = self.index.old if label == "old" else self.index.new
+        return FileSet(PackedTree(self._data, spans), source_roots=self.index.source_roots)
 
 
-def imported_files(files: FileSet, path: str) -> set[str]:
-    """The files of the tree that a file imports, anywhere in it."""
-    modules = modules_of(files)
-    try:
-        tree = ast.parse(files.read(path))
-    except (SyntaxError, ValueError):
-        return set()
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                found |= _files_of(modules, alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            base = modules.absolute(path, node.level, node.module)
-            found |= _files_of(modules, base)
-            for alias in node.names:
-                found |= _files_of(modules, f"{base}.{alias.name}")
-    return found
+def write_pack(old: FileSet, new: FileSet, changed: Collection[str], path: Path) -> str:
+    """Write the pack; the digest of all that is in it."""
+    differ = frozenset(changed)
+    digest = hashlib.blake2b(digest_size=16)
+    old_spans: _Spans = {}
+    new_spans: _Spans = {}
+    at = 0
+    with path.open("wb") as file:
+        for name, raw in _texts(new, list(_python(new))):
+            file.write(raw)
+            digest.update(raw)
+            new_spans[name] = (at, len(raw))
+            if name not in differ:
+                old_spans[name] = new_spans[name]
+            at += len(raw)
+        for name, raw in _texts(old, [name for name in _python(old) if name not in old_spans]):
+            file.write(raw)
+            digest.update(raw)
+            old_spans[name] = (at, len(raw))
+            at += len(raw)
+        packed = Packed(dict(sorted(old_spans.items())), new_spans, tuple(sorted(differ)), new.source_roots)
+        index = msgspec.msgpack.encode(packed)
+        file.write(index + len(index).to_bytes(8, "big"))
+    digest.update(index)
+    return digest.hexdigest()
 
 
-def _files_of(modules: Modules, dotted: str) -> set[str]:
-    found = modules.path_of(dotted) if dotted else None
-    return {found} if found is not None and found.endswith(".py") else set()
+def _texts(files: FileSet, paths: list[str]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
+        raw = files.read(path)
+        if len(raw) <= _LARGEST:
+            yield path, raw
 
 
 def _python(files: FileSet) -> Iterable[str]:
-    return (path for path in files.paths() if path.endswith((".py", ".pyi", ".toml", ".cfg")))
+    return (path for path in files.paths() if path.endswith(_SUFFIXES))

@@ -3,59 +3,50 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from codemods.prove.options import ProveOptions
-from codemods.prove.packed import NeedFile, Packed
+from codemods.prove.packed import Pack
 from codemods.schema.prove import Pair, PairKind, PairResult
 
 
 class Asked(Struct, frozen=True):
-    """One pair and what it is proved on. trees: a `Packed`, encoded; its digest lets a worker keep it."""
+    """One pair and the pack (packed.py) of what it is proved on."""
 
     pair: Pair
     options: ProveOptions
-    trees: bytes
-    digest: str
-
-
-class Answered(Struct, frozen=True):
-    """A result, or the files that are needed for one."""
-
-    result: PairResult | None = None
-    needs: tuple[str, ...] = ()
+    pack: str
 
 
 class _Kept:
-    digest = ""
-    packed: Packed | None = None
+    """The pack that a worker was given last: pairs of one run share it."""
+
+    path = ""
+    pack: Pack | None = None
 
 
 def prove_task(payload: bytes) -> bytes:
-    """Asked, encoded, to Answered, encoded."""
+    """Asked, encoded, to PairResult, encoded."""
     asked = msgspec.msgpack.decode(payload, type=Asked)
     return msgspec.msgpack.encode(answer(asked))
 
 
-def answer(asked: Asked) -> Answered:
+def answer(asked: Asked) -> PairResult:
     """The result of one pair, in this process."""
     from codemods.prove import opaque, settle
     from codemods.prove.sides import Side
     from codemods.prove.stable import Twins
 
-    if _Kept.digest != asked.digest or _Kept.packed is None:
-        _Kept.packed = msgspec.msgpack.decode(asked.trees, type=Packed)
-        _Kept.digest = asked.digest
-    packed = _Kept.packed
+    if _Kept.path != asked.pack or _Kept.pack is None:
+        _Kept.pack, _Kept.path = Pack(Path(asked.pack)), asked.pack
+    pack = _Kept.pack
     gc.disable()  # terms live as long as the pair; the collector would walk them again and again
     try:
-        old, new = Side("old", packed.file_set("old")), Side("new", packed.file_set("new"))
-        twins = Twins(old, new, packed.changed)
-        return Answered(result=_proved(twins, asked))
-    except NeedFile as need:
-        return Answered(needs=(need.path,))
+        old, new = Side("old", pack.file_set("old")), Side("new", pack.file_set("new"))
+        return _proved(Twins(old, new, pack.index.changed), asked)
     finally:
         opaque.forget()
         settle.forget()
