@@ -180,6 +180,8 @@ def frozen_error(run: Run, error: BaseException) -> Any:
     frozen = run.freezer.freeze(error)
     if isinstance(error, TypeError | AttributeError) and "Opaque" in str(error):
         raise Unsupported(str(error))
+    if isinstance(error, NameError | AssertionError) and _is_ours(error):
+        raise Unsupported(f"a fault of the prover itself: {type(error).__name__}: {error}")
     if error.__cause__ is not None:
         return ("from", frozen, run.freezer.freeze(error.__cause__))
     return frozen
