@@ -309,3 +309,11 @@ def input_term(name: str) -> Opaque:
     for part in path:
         found = attribute(found, part)
     return found
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether it was raised in the code of the prover, not in the subject's."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and not trace.tb_frame.f_code.co_filename.startswith(("<old>", "<new>"))
