@@ -9,7 +9,7 @@ from typing import Any
 
 from codemods.prove import texts
 from codemods.prove.errors import Fault, OpaqueError
-from codemods.prove.opaque import ATTR, OP, TEXT, Opaque, current, term
+from codemods.prove.opaque import ATTR, OP, TEXT, Opaque, current, length_of, term
 
 MANY_BUILTINS = (type({}.keys()), type({}.values()))
 _NONE: Any = object()
@@ -25,7 +25,7 @@ def with_opaque(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 # Of these modules, everything may be given opaque values: they hand them on and do not look at them.
 _BLIND = frozenset(
-    "functools contextlib dataclasses typing enum abc collections itertools operator copy types _operator _functools"
+    "functools contextlib contextvars _contextvars dataclasses typing enum abc collections itertools operator copy types _operator _functools"
     " _collections msgspec weakref codemods".split()
 )
 
@@ -157,7 +157,7 @@ def _len(value: Any) -> Any:
     run.need(value, "object of type 'NoneType' has no len():")
     base = run.latest(value)
     about = run.world.facts.known(base)
-    return about.size if about is not None and about.size is not None else term(OP, "len", base)
+    return about.size if about is not None and about.size is not None else length_of(base)
 
 
 def _type(value: Any, *more: Any) -> Any:

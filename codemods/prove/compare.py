@@ -214,7 +214,7 @@ def _altered(a: Opaque, old_at: int, b: Opaque, new_at: int) -> Difference:
         return Difference("D5" if _same(_class_of(a), _class_of(b)) else "D9", text, old_at, new_at)
     if "raise" in (kind, _kind(b)):
         return Difference("D9", text, old_at, new_at)
-    if kind in ("return", "yield", "callback returns", "attribute"):
+    if kind in ("return", "yield", "callback returns", "attribute", "yielded"):
         return Difference("D6", text, old_at, new_at)
     if kind == "call" and _is_logger_change(a, b):
         return Difference("D1", text, old_at, new_at)
@@ -239,7 +239,7 @@ def _is_logger_change(a: Opaque, b: Opaque) -> bool:
 
 
 def _lost(each: Opaque, old_at: int, new_at: int, how: str) -> Difference:
-    code = {"return": "D6", "raise": "D9", "yield": "D6", "attribute": "D6"}.get(_kind(each), "D8")
+    code = {"return": "D6", "raise": "D9", "yield": "D6", "yielded": "D6", "attribute": "D6"}.get(_kind(each), "D8")
     return Difference(code, f"{how}: {in_words(each)}", old_at, new_at)
 
 

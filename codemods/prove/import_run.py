@@ -72,8 +72,9 @@ class ImportRun(Run):
             if each.code == "D7" and old.origins[each.old_at] != self.origins[each.new_at]:
                 continue
             events = (old.events[each.old_at] if each.old_at >= 0 else None, self.events[each.new_at] if each.new_at >= 0 else None)
-            kinds = {event._u_parts[0] for event in events if event is not None}
-            if kinds == {"home"} and None in events:
+            present = [event for event in events if event is not None]
+            kinds = {event._u_parts[0] for event in present}
+            if kinds == {"home"} and len(present) == 1:
                 continue  # the name itself is gone, and said to be
             kept.append(each._replace(code="D11" if kinds == {"patch"} else "D10"))
         return kept

@@ -57,6 +57,7 @@ class PairOfSubjects:
         self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.new.renamed = shared_names(self.old, self.new)
+        self.old.is_repeated = self.new.is_repeated = self.old.decorators != self.new.decorators
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
 
     def with_new(self, side: Side) -> PairOfSubjects:
@@ -66,6 +67,7 @@ class PairOfSubjects:
         loader = Loader(made.twins, side, is_real=self.is_real, real_modules=self.real_modules)
         made.new = Subject(loader, self.new.reference)
         made.new.renamed = shared_names(made.old, made.new)
+        made.new.is_repeated = made.old.is_repeated
         return made
 
     def twin_of(self, subject: Subject) -> PairOfSubjects:

@@ -214,6 +214,11 @@ class Loader:
         space.ensure([target.name])
         return space.names.get(target.name, term(GLOBAL, self.canonical(target.key)))
 
+    def _is_lost(self, dotted: str) -> bool:
+        """Whether only the other side has the module."""
+        other = self.twins.new if self.side is self.twins.old else self.twins.old
+        return other.has_module(dotted)
+
     def import_(self, name: str, names: Any = None, _: Any = None, wanted: Any = (), level: int = 0) -> Any:
         """`__import__` of the subject."""
         path = (names or {}).get("__file__", "")
@@ -221,7 +226,7 @@ class Loader:
         shown = dotted if wanted else dotted.partition(".")[0]
         if self.side.has_module(dotted):
             return ModuleProxy(self, shown)
-        if self.side.facts(dotted.partition(".")[0]) is not None and dotted != shown:
+        if self._is_lost(dotted) or (self.side.facts(dotted.partition(".")[0]) is not None and dotted != shown):
             raise ModuleNotFoundError(f"No module named {dotted!r}")
         if wanted and any(is_known(f"{dotted}.{each}") for each in wanted):
             return outside_module(dotted, self.real_modules)

@@ -59,7 +59,22 @@ class Twins:
                 found = by_text.get((node.name, self.digest(node))) or by_name.get(node.name, [])
                 if len(found) == 1:
                     self._moved[key] = found[0]
+            self._find_renamed(gone, came, self._moved)
         return self._moved
+
+    @staticmethod
+    def _find_renamed(gone: dict[str, DefNode], came: dict[str, DefNode], moved: dict[str, str]) -> None:
+        """Definitions with the same text but for their name, where there is one of either."""
+        bodies: dict[str, tuple[list[str], list[str]]] = {}
+        taken = set(moved.values())
+        for which, side in enumerate((gone, came)):
+            for key, node in side.items():
+                if key not in (taken, moved)[which]:
+                    text = ast.dump(node).replace(f"name={node.name!r}", "name=", 1)
+                    bodies.setdefault(text, ([], []))[which].append(key)
+        for old, new in bodies.values():
+            if len(old) == len(new) == 1:
+                moved[new[0]] = old[0]
 
     def only(self, side: Side, other: Side) -> dict[str, DefNode]:
         """Definitions at the top level of changed modules of a side that stand there on it alone, by key."""

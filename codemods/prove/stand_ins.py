@@ -17,7 +17,7 @@ from codemods.prove import texts
 from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, current, term
 
 PURE = frozenset(
-    "__future__ abc array ast base64 binascii bisect calendar cmath collections collections.abc colorsys contextlib copy csv"
+    "__future__ abc array ast base64 binascii bisect calendar cmath collections collections.abc colorsys contextlib contextvars copy csv"
     " dataclasses decimal difflib enum fnmatch fractions functools graphlib hashlib heapq html inspect io ipaddress"
     " itertools json keyword math msgspec ntpath numbers operator posixpath pprint re reprlib shlex statistics string"
     " struct textwrap types typing typing_extensions unicodedata urllib.parse weakref zlib builtins".split()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import contextvars
 import inspect
 from typing import Any
 
@@ -42,6 +43,7 @@ class Subject:
             )
         self.node, self.owner, self.module = node, owner, module
         self.decorators = [ast.unparse(each) for each in node.decorator_list]
+        self.is_repeated = False  # whether it is called twice, as where a cache came or went
         self._load()
 
     @property
@@ -107,6 +109,9 @@ class Subject:
 
     def run(self, world: World, is_rebound: Any, *, trace: bool = False) -> Run:
         """What the callable does in a world."""
+        return contextvars.copy_context().run(self._run, world, is_rebound, trace)
+
+    def _run(self, world: World, is_rebound: Any, trace: bool) -> Run:
         freezer = Freezer(self.loader.name_of)
         run = Run(world, freezer, is_rebound, trace=trace)
         run.make = self._made
@@ -116,6 +121,9 @@ class Subject:
             inputs = self.inputs(world)
             with followed(run):
                 self._follow(run, lambda: self._start(inputs))
+                if self.is_repeated:
+                    run.record("again")
+                    self._follow(run, lambda: self._start(inputs))
                 call_back(run, freezer)
             self._end(run, inputs)
         except Stopped as stopped:
@@ -214,13 +222,27 @@ def _awaited(run: Run, coroutine: Any) -> Any:
 def _stepped(run: Run, generator: Any) -> Any:
     """Take from a generator; after each value the world goes on, closes it, or throws into it."""
     run.record("generator")
+    taken: list[tuple[Any, Any]] = []
+    try:
+        return _steps(run, generator, taken)
+    finally:
+        for index, (value, frozen) in enumerate(taken):
+            now = run.freezer.freeze(value)
+            if term(OP, "is", now) is not term(OP, "is", frozen):
+                run.record("yielded", index, now)
+
+
+def _steps(run: Run, generator: Any, taken: list[tuple[Any, Any]]) -> Any:
     sent: Any = None
     for index in range(_STEPS):
         try:
             value = generator.send(sent)
         except StopIteration as done:
             return done.value
-        run.record("yield", run.freezer.freeze(value))
+        frozen = run.freezer.freeze(value)
+        run.record("yield", frozen)
+        if isinstance(value, list | dict | set):
+            taken.append((value, frozen))
         how = run.world.ask(("consume", index), ("next", "close", "throw"))
         if how == "close":
             generator.close()

@@ -104,6 +104,10 @@ def event(value: Opaque) -> str:
         return f"{'set' if kind == 'set item' else kind} {words[0]} = {words[1]}"
     if kind == "does":
         return f"when it is loaded: {words[0]}"
+    if kind == "in place":
+        return f"{words[1]} itself is changed: {payload[0]} {words[2]}"
+    if kind == "yielded":
+        return f"what was yielded as number {payload[0] + 1} has become {words[1]}"
     if kind == "name":
         return f"{payload[0]} is gone" if payload[1] == ("nothing",) else f"{payload[0]} is {words[1]}"
     if kind == "home":
