@@ -1,5 +1,6 @@
 """Source of the subject, rewritten so that what Python decides by itself asks the run instead: `is`, `in`, calls,
-subscripts, f-strings, unpacking, `except`, `raise`, rounds of `while`. Nothing else changes; lines stay where they are.
+attributes, subscripts, f-strings, unpacking, `except`, `raise`, `match` (matching.py), rounds of `while`. Nothing else
+changes; lines stay where they are.
 
 Annotations are dropped (they would have to be evaluated), but for those of class fields, which classes read."""
 
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 import ast
 from typing import Any
+
+from codemods.prove.matching import as_conditions
 
 # The frame or the compiler gives these their meaning; called through another function they would mean another frame.
 _BY_FRAME = frozenset("super locals globals vars dir eval exec __import__ breakpoint".split())
@@ -29,13 +32,23 @@ def _helper(name: str, *args: ast.expr, at: ast.AST) -> ast.Call:
 class _Instrument(ast.NodeTransformer):
     def __init__(self) -> None:
         self._in_class = False
+        self._class = ""  # the class whose private names are mangled here
+        self._matches = 0
 
     # -- scopes and annotations
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        outer, self._in_class = self._in_class, True
-        self.generic_visit(node)
-        self._in_class = outer
+        node.bases = [self.visit(each) for each in node.bases]
+        node.keywords = [self.visit(each) for each in node.keywords]
+        node.decorator_list = [self.visit(each) for each in node.decorator_list]
+        outer = self._in_class, self._class
+        self._in_class, self._class = True, node.name.lstrip("_")
+        body: list[ast.stmt] = []
+        for each in node.body:
+            made = self.visit(each)
+            body.extend(made if isinstance(made, list) else [made])
+        node.body = body
+        self._in_class, self._class = outer
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -70,7 +83,7 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in _BY_FRAME:
+        if isinstance(node.func, ast.Name) and (node.func.id in _BY_FRAME or node.func.id.startswith("_u_")):
             return node
         is_plain = not any(isinstance(each, ast.Starred) for each in node.args) and all(
             each.arg is not None for each in node.keywords
@@ -109,6 +122,22 @@ class _Instrument(ast.NodeTransformer):
             else:
                 parts.append(each)
         return _helper("_u_text", *parts, at=node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        return _helper("_u_get", node.value, ast.Constant(value=self._mangled(node.attr)), at=node)
+
+    def _mangled(self, name: str) -> str:
+        """A private name as the compiler writes it inside of a class."""
+        is_private = name.startswith("__") and not name.endswith("__")
+        return f"_{self._class}{name}" if is_private and self._class else name
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        self._matches += 1
+        made = as_conditions(node, f"_u_match_{self._matches}", self._mangled)
+        return [self.visit(each) for each in made]
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)

@@ -55,7 +55,11 @@ def _read(instance: Any, name: str) -> Any:
     label = _label(instance)
     if label is None or (name[:2] == "__" and name[-2:] == "__"):
         raise AttributeError(f"{type(instance).__name__!r} object has no attribute {name!r}")
-    return current.run.read(label, name)
+    run = current.run
+    found = run.read(label, name)
+    if type(found) is Opaque and found in run.fresh:
+        instance.__dict__[name] = found  # the next read of it asks nobody
+    return found
 
 
 def _write(instance: Any, name: str, value: Any) -> None:

@@ -29,7 +29,7 @@ class Opaque:
     __slots__ = ("_u_attrs", "_u_kind", "_u_parts")
     _u_kind: str
     _u_parts: tuple[Any, ...]
-    _u_attrs: dict[str, Opaque]
+    _u_attrs: dict[Any, Any]  # what was made of it before: attributes by name, results of calls by arguments
 
     def __getattr__(self, name: str) -> Any:
         return current.run.read(self, name)
@@ -209,13 +209,24 @@ def term(kind: str, *parts: Any) -> Opaque:
 def attribute(base: Opaque, name: str) -> Opaque:
     """The attribute of a value as it is at the start; of a module outside the trees, the thing of that dotted name."""
     attrs = base._u_attrs
-    found = attrs.get(name)
+    found: Opaque | None = attrs.get(name)
     if found is None:
         if base._u_kind is GLOBAL:
             found = term(GLOBAL, f"{base._u_parts[0]}.{name}")
         else:
             found = term(ATTR, base, name, None)
         attrs[name] = found
+    return found
+
+
+LEN = ("len",)  # no name of an attribute
+
+
+def length_of(base: Opaque) -> Opaque:
+    """`len(base)`."""
+    found: Opaque | None = base._u_attrs.get(LEN)
+    if found is None:
+        found = base._u_attrs[LEN] = term(OP, "len", base)
     return found
 
 

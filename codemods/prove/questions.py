@@ -4,13 +4,13 @@ Orders are taken as total and equality as symmetric; NaN and classes that compar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from codemods.prove.errors import OpaqueError, Stopped
 from codemods.prove.facts import MISSING
 from codemods.prove.freeze import Freezer, mark, thaw
-from codemods.prove.opaque import ATTR, CALL, GLOBAL, ITEM, OP, ROOT, TEXT, Opaque, term
+from codemods.prove.opaque import ATTR, CALL, GLOBAL, ITEM, LEN, OP, ROOT, TEXT, Opaque, length_of, term
 from codemods.prove.world import World
 
 _CONSTANTS = (str, int, float, bool, bytes)
@@ -28,10 +28,10 @@ class Questions:
 
     def truth(self, value: Opaque) -> bool:
         if value._u_kind is OP:
-            name = value._u_parts[0]
-            decide = getattr(self, f"_truth_{name}", None)
+            parts = value._u_parts
+            decide = _DECIDE.get(parts[0])
             if decide is not None:
-                return bool(decide(*value._u_parts[1:]))
+                return bool(decide(self, *parts[1:]))
             return bool(self.world.ask(("true", value)))
         if value._u_kind is not TEXT:
             size = self._known_size(value)
@@ -46,7 +46,10 @@ class Questions:
 
     def _known_size(self, value: Opaque) -> int | None:
         value = self.latest(value)
-        about = self.world.facts.known(term(OP, "len", value))
+        length: Opaque | None = value._u_attrs.get(LEN)
+        if length is None:
+            return None
+        about = self.world.facts.known(length)
         if about is not None and about.truth_value() is not None and not about.truth_value():
             return 0
         if about is not None and about.low is not None and (about.low > 0 or about.low_open):
@@ -91,7 +94,7 @@ class Questions:
         return self.is_a(value, kind)
 
     def _truth_len(self, value: Opaque) -> bool:
-        return not self.world.ask(("le", term(OP, "len", value), 0))
+        return not self.world.ask(("le", length_of(value), 0))
 
     def is_none(self, value: Opaque) -> bool:
         """`value is None`."""
@@ -194,7 +197,7 @@ class Questions:
         """How many items there are: 0, 1 or 2, unless what was said of the size asks for more."""
         self.need(value, "'len' and iteration")
         value = self.latest(value)
-        known = self.world.facts.known(term(OP, "len", value))
+        known = self.world.facts.known(length_of(value))
         options: tuple[int, ...] = _SIZES
         about = self.world.facts.known(value)
         if about is not None and about.truth_value():
@@ -208,7 +211,7 @@ class Questions:
         if options[0] > 64:
             raise Stopped(f"a loop of {options[0]} rounds")
         size = int(self.world.ask(("size", value), options))
-        self.world.facts.about(term(OP, "len", value)).equal = size
+        self.world.facts.about(length_of(value)).equal = size
         return size
 
     def length(self, value: Opaque) -> int:
@@ -238,3 +241,8 @@ class Questions:
         if value._u_kind is ATTR and value._u_parts[1] == "__name__":
             return mark(value, spec)
         return mark(value, spec)
+
+
+_DECIDE: dict[str, Callable[..., Any]] = {
+    name.removeprefix("_truth_"): method for name, method in vars(Questions).items() if name.startswith("_truth_")
+}

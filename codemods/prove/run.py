@@ -13,7 +13,7 @@ from typing import Any
 
 from codemods.prove.errors import Fault, OpaqueError, Stopped
 from codemods.prove.freeze import Freezer
-from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, term
+from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, current, term
 from codemods.prove.questions import Questions
 from codemods.prove.world import World
 
@@ -30,6 +30,7 @@ class Run(Questions):
         self, world: World, freezer: Freezer, is_rebound: Callable[[str], bool], *, trace: bool = False
     ) -> None:
         self.world, self.freezer, self.is_rebound = world, freezer, is_rebound
+        self._nones = world.facts.nones
         self.events: list[Opaque] = []  # one term an effect; a call is its result
         self.moments: list[int] = []  # how many free decisions the world had made before each
         self.places: list[tuple[str, int]] | None = [] if trace else None
@@ -37,12 +38,13 @@ class Run(Questions):
         self.written: dict[tuple[int, str], tuple[Place, ...]] = {}
         self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
         self.reads: dict[Opaque, int] = {}
+        self.fresh: set[Opaque] = set()  # attributes that were read and can have no other value now
         self.implicit: set[Opaque] = set()
         self.touched: dict[Opaque, Opaque] = {}
         self.heap: dict[Opaque, Any] = {}
         self.env: dict[str, Any] = {}
         self.last_call: Opaque | None = None
-        self._counts: dict[tuple[Any, ...], int] = {}
+        self._counts: dict[Any, int] = {}
         self._ticks = 0
         self.made = 0
         self.make: Callable[[Any], Any] = lambda value: value
@@ -81,15 +83,20 @@ class Run(Questions):
     # -- reads
 
     def read(self, base: Opaque, name: str) -> Any:
+        found = base._u_attrs.get(name)  # never `or`: that would ask the value for its truth
+        if found in self.fresh:
+            return found
         if name[:2] == "__" and name[-2:] == "__" and name in _ABSENT:
             raise AttributeError(name)
-        found = base._u_attrs.get(name)  # never `or`: that would ask the value for its truth
         if found is None:
             found = attribute(base, name)
         if base._u_kind is GLOBAL:
-            return self.heap.get(found, found) if self.heap else found
+            if found in self.heap:
+                return self.heap[found]
+            self.fresh.add(found)
+            return found
         world = self.world
-        if base in world.facts.nones:
+        if base in self._nones:
             raise AttributeError(f"'NoneType' object has no attribute '{name}'")
         if world.answers.get(("has", base, name)) is False:
             raise AttributeError(f"object has no attribute '{name}'")
@@ -99,12 +106,15 @@ class Run(Questions):
             if value is _GONE:
                 raise AttributeError(f"object has no attribute '{name}'")
             return value
-        if self.last_call is not None and self.is_rebound(name):
+        is_rebound = self.is_rebound(name)
+        if is_rebound and self.last_call is not None:
             found = term(ATTR, base, name, self.last_call)
         if found not in self.reads:
             self.reads[found] = len(self.events)
         if world.values and found in world.values:
             return self.given(found)
+        if not is_rebound:
+            self.fresh.add(found)
         return found
 
     def given(self, value: Opaque) -> Any:
@@ -137,11 +147,13 @@ class Run(Questions):
         found = attribute(base, name)
         self.record("set", found, self.freezer.freeze(value))
         self.heap[found] = value
+        self.fresh.discard(found)
 
     def delete(self, base: Opaque, name: str) -> None:
         found = attribute(base, name)
         self.record("delete", found)
         self.heap[found] = _GONE
+        self.fresh.discard(found)
 
     def store(self, base: Opaque, key: Any, value: Any) -> None:
         self.need(base, "item assignment")
@@ -159,6 +171,11 @@ class Run(Questions):
         """`a += b`: on a number or a text a new value, on an array a change of the array; which, nobody knows."""
         if type(b) is str or (type(b) is Opaque and b._u_kind == "text"):
             return self.operate(name, a, b)
+        if type(b) in (list, tuple, dict, set) and type(a) is Opaque:
+            self.need(a, f"unsupported operand type for {name}=:")
+            self.record("in place", name, a, self.freezer.freeze(b))  # what can be joined with such a thing is changed itself
+            self.touched[a] = self.events[-1]
+            return a
         self.need(a, f"unsupported operand type for {name}=:")
         return term(OP, f"i{name}", a, self.freezer.freeze(b))
 
@@ -166,14 +183,13 @@ class Run(Questions):
 
     def call(self, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_quiet: bool = False) -> Any:
         """A call on a collaborator: an effect, and a new value. `is_quiet`: it only reads (a clock)."""
-        if callee in self.world.facts.nones:
+        if callee in self._nones:
             raise TypeError("'NoneType' object is not callable")
         self.implicit.add(callee)
         freeze = self.freezer.freeze
-        given = tuple([freeze(each) for each in args]) if args else ()
+        given = tuple([each if type(each) is Opaque else freeze(each) for each in args]) if args else ()
         named = frozenset([(name, freeze(value)) for name, value in kwargs.items()]) if kwargs else None
-        key = (callee, given, named)
-        result = term(CALL, callee, given, named, self._count(key))
+        result = self._result(callee, given, named)
         if is_quiet:
             return result
         self._keep(result)
@@ -181,6 +197,20 @@ class Run(Questions):
         if result is self.world.fault:
             raise Fault(result)
         return result
+
+    def _result(self, callee: Opaque, given: tuple[Any, ...], named: frozenset[Any] | None) -> Opaque:
+        """The term of this call: the first, second, ... with the same arguments."""
+        known: Any = callee._u_attrs
+        results = known.get((given, named))
+        if results is None:
+            results = known[given, named] = [term(CALL, callee, given, named, 0)]
+        first = results[0]
+        count = self._counts.get(first, 0)
+        self._counts[first] = count + 1
+        if count == len(results):
+            results.append(term(CALL, callee, given, named, count))
+        found: Opaque = results[count]
+        return found
 
     def _count(self, key: tuple[Any, ...]) -> int:
         count = self._counts.get(key, 0)
@@ -243,21 +273,20 @@ class Held:
     _u_class: Opaque
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        from codemods.prove.opaque import current
-
         current.run.call(term(ATTR, self._u_class, "__init__", None), args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        from codemods.prove.opaque import current
-
-        if name.startswith("__") or name.startswith("_u_"):
+        if name.startswith(("__", "_u_")):
             raise AttributeError(name)
-        label = self.__dict__.get("_u_term")
+        run, fields = current.run, self.__dict__
+        label = fields.get("_u_term")
         if label is None:
-            run = current.run
             run.made += 1
-            label = self.__dict__["_u_term"] = term(OP, "instance", type(self).__qualname__, run.made)
-        return current.run.read(label, name)
+            label = fields["_u_term"] = term(OP, "instance", type(self).__qualname__, run.made)
+        found = run.read(label, name)
+        if type(found) is Opaque and found in run.fresh:
+            fields[name] = found  # the next read of it asks nobody
+        return found
 
 
 class _HeldError(OpaqueError):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_opaque
@@ -67,6 +67,15 @@ def raise_unsupported(what: str) -> None:
     from codemods.prove.errors import Unsupported
 
     raise Unsupported(what)
+
+
+def get(value: Any, name: str) -> Any:
+    """`value.name`."""
+    if type(value) is Opaque:
+        return current.run.read(value, name)
+    if name == "__dict__" and "_u_term" in value.__dict__:
+        raise_unsupported("__dict__ of an object whose attributes are not all known")
+    return getattr(value, name)
 
 
 def is_(a: Any, b: Any) -> bool:
@@ -215,7 +224,58 @@ def raised(error: Any) -> Any:
     return OpaqueError(error) if type(error) is Opaque else error
 
 
+def is_a(value: Any, kind: Any) -> bool:
+    """A class pattern."""
+    if type(kind) is not Opaque and not isinstance(kind, type):
+        raise TypeError("called match pattern must be a class")
+    return bool(HANDLERS[isinstance](value, kind))
+
+
+def part(value: Any, kind: Any, index: int) -> Any:
+    """What the positional pattern number `index` of a class stands for."""
+    if type(kind) is Opaque:
+        raise_unsupported("a positional pattern of a class that is not in the trees")
+    if kind in _WHOLE:
+        return value
+    return get(value, kind.__match_args__[index])
+
+
+_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
+def is_sequence(value: Any, size: int, is_exact: bool) -> bool:
+    """A sequence pattern."""
+    if type(value) is Opaque:
+        raise_unsupported("a sequence pattern on an opaque value")
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
+        return False
+    return len(value) == size if is_exact else len(value) >= size
+
+
+def rest(value: Any, start: int, after: int) -> list[Any]:
+    return list(value[start : len(value) - after])
+
+
+def is_mapping(value: Any, keys: tuple[Any, ...]) -> bool:
+    """A mapping pattern."""
+    if type(value) is Opaque or any(type(each) is Opaque for each in keys):
+        raise_unsupported("a mapping pattern on an opaque value")
+    return isinstance(value, Mapping) and all(key in value for key in keys)
+
+
+def other_keys(value: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
+    return {key: each for key, each in value.items() if key not in keys}
+
+
 NAMES = {
+    "_u_get": get,
+    "_u_is_a": is_a,
+    "_u_part": part,
+    "_u_has": HANDLERS[hasattr],
+    "_u_is_sequence": is_sequence,
+    "_u_rest": rest,
+    "_u_is_mapping": is_mapping,
+    "_u_other_keys": other_keys,
     "_u_call": call,
     "_u_call_spread": call_spread,
     "_u_is": is_,
