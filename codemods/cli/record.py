@@ -39,7 +39,7 @@ def record(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="TARGET...", help="MODULE:FUNCTION, MODULE:Class.method or MODULE:Class.", show_default=False
+            metavar="TARGET", help="MODULE:FUNCTION, MODULE:Class.method or MODULE:Class.", show_default=False
         ),
     ],
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where recordings are kept.", show_default=False)],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def replay(
     recordings: Annotated[
         list[Path],
-        typer.Argument(metavar="RECORDINGS...", help="Files or directories of `unmoved record`.", show_default=False),
+        typer.Argument(metavar="RECORDINGS", help="Files or directories of `unmoved record`.", show_default=False),
     ],
     against: Annotated[
         str | None,

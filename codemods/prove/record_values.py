@@ -224,7 +224,7 @@ class Capture:
     def _items(self, items: list[Any], label: str, depth: int) -> list[Any]:
         own = label.rpartition(".")[2]
         # What is in a list of secrets stands under the list's name.
-        if self.rules.secret(own) == "strong":
+        if self.rules.secret(own):
             return [self.value(item, f"{label}[{at}].{own}", WHOLE, depth + 1) for at, item in enumerate(items)]
         return [self.value(item, f"{label}[{at}]", WHOLE, depth + 1) for at, item in enumerate(items)]
 

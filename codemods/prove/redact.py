@@ -60,6 +60,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{7,16}\b")
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)
 _MOMENT = re.compile(r"\b20\d\d-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _PID = re.compile(r"(?i)\b(pid|process|tid|thread)(\s*[=:]?\s*)(\d+)\b")
+_BELOW_TMP = re.compile(r"<tmp>/[^\s'\",:;)\]}>]+")
 _DAYS = 2 * 86400.0
 _CLOCKS = frozenset(
     [
@@ -181,7 +182,7 @@ class Rules:
                 found = re.sub(re.escape(place) + r"(?![\w-])", shown, found)
         if self._main and "__main__." in found:
             found = re.sub(r"\b__main__\.(?=\w)", f"{self._main}.", found)
-        found = re.sub(r"<tmp>/[^\s/'\",:;)\]}>]+", "<tmp>/*", found)
+        found = _BELOW_TMP.sub(_tmp_path, found)
         found = _UUID.sub("<uuid>", _ADDRESS.sub("<address>", found))
         return _PID.sub(r"\1\2<number>", _MOMENT.sub("<time>", found))
 
@@ -205,6 +206,12 @@ class Rules:
 
 def _label(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name)[:40] or "value"
+
+
+def _tmp_path(found: re.Match[str]) -> str:
+    """A path below a temporary directory without its first name and without numbers, which are other ones each time."""
+    rest = found[0].split("/")[2:]
+    return "/".join(["<tmp>", "*", *(re.sub(r"^tmp\w{6,10}$|[0-9]+", "*", name) for name in rest)])
 
 
 def _is_random(text: str) -> bool:

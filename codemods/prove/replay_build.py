@@ -211,7 +211,7 @@ class Builder:
         try:
             kind = self.receiver if label == self.receiver_name and self.receiver else named(data["$object"])
             instance = self._instance(kind, shown, label)
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, AttributeError):
             instance = None
         if instance is None:
             inner = {name: self.value(item, f"{label}.{name}") for name, item in shown.items()}
@@ -221,7 +221,8 @@ class Builder:
     def _instance(self, kind: type, shown: dict[str, Any], label: str) -> Any:
         """Raises TypeError where the class gives none."""
         if issubclass(kind, tuple):
-            made = tuple.__new__(kind, [self.value(item, f"{label}.{name}") for name, item in shown.items()])
+            fields = kind._fields  # type: ignore[attr-defined]
+            made = tuple.__new__(kind, [self.value(shown[name], f"{label}.{name}") for name in fields])
             self.by_label[label] = made
             return made
         if issubclass(kind, enum.Enum):

@@ -42,6 +42,7 @@ def test_command_line_beats_environment_beats_file(tmp_path: Path) -> None:
         "source-roots": str(tmp_path / "unmoved.toml"),
         "line-length": "command line",
         "accept": "default",
+        "redact": "default",
         "format": "command line",
     }
 
