@@ -182,7 +182,7 @@ class ClassSubject:
             if before is _MISSING or term(OP, "is", before) is not term(OP, "is", now):
                 seen[name] = now
                 run.record("attribute", name, now)
-                self._place(run, run.written.get((id(instance), name)) or self._field_place(name))
+                run.put_at(run.written.get((id(instance), name)) or self._field_place(name))
 
     def _field_place(self, name: str) -> tuple[Place, ...]:
         """Where the class itself has a field of this name."""
@@ -191,11 +191,6 @@ class ClassSubject:
             if any(isinstance(target, ast.Name) and target.id == name for target in targets):
                 return ((f"<{self.loader.side.label}>{self.path}", each.lineno),)
         return ()
-
-    @staticmethod
-    def _place(run: Run, stack: tuple[Place, ...]) -> None:
-        if run.places is not None and stack:
-            run.places[-1], run.stacks[-1] = stack[0], stack
 
 
 def _fields(instance: Any) -> dict[str, Any]:

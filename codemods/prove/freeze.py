@@ -137,6 +137,8 @@ class Freezer:
         if fields is None and names:
             names = (names,) if isinstance(names, str) else names
             fields = {name: getattr(value, name) for name in names if name[:2] != "__" and hasattr(value, name)}
+        if isinstance(value, tuple) and "_u_new" in kind.__dict__ and hasattr(kind, "_fields"):
+            return self._inner(tuple(value), depth)  # names for the items of what was a plain tuple
         if isinstance(value, list | tuple | dict | set):
             plain = next(each for each in (list, tuple, dict, set) if isinstance(value, each))
             inner = self._inner(plain(value), depth + 1)

@@ -54,11 +54,6 @@ class ImportRun(Run):
         super()._keep(event)
         self.origins.append(self.interpreter.loading[-1] if self.interpreter.loading else self.origin)
 
-    def put_at(self, stack: tuple[Place, ...]) -> None:
-        """The place of the last effect."""
-        if self.places is not None and stack:
-            self.places[-1], self.stacks[-1] = stack[0], stack
-
     def call(self, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_quiet: bool = False) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], types.FunctionType | type):
             return decorated(callee, args[0])

@@ -232,4 +232,7 @@ def length_of(base: Opaque) -> Opaque:
 
 def forget() -> None:
     """Drop every term; before another pair, so that memory does not grow with the number of pairs."""
+    from codemods.prove import bindings
+
     _terms.clear()
+    bindings.known.clear()

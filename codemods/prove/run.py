@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+from codemods.prove import bindings
 from codemods.prove.errors import Fault, OpaqueError, Stopped
 from codemods.prove.freeze import Freezer
 from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, current, term
@@ -73,6 +74,11 @@ class Run(Questions):
         """An attribute of an instance that the subject made itself: no effect, but with a trace its place is kept."""
         if self.places is not None:
             self.written[id(instance), name] = subject_stack()
+
+    def put_at(self, stack: tuple[Place, ...]) -> None:
+        """The place of the last effect, where it is not where the subject is now."""
+        if self.places is not None and stack:
+            self.places[-1], self.stacks[-1] = stack[0], stack
 
     def tick(self) -> None:
         """One more round of a loop."""
@@ -186,6 +192,8 @@ class Run(Questions):
         if callee in self._nones:
             raise TypeError("'NoneType' object is not callable")
         self.implicit.add(callee)
+        if callee in bindings.known:
+            args, kwargs = bindings.bound(callee, args, kwargs)
         freeze = self.freezer.freeze
         given = tuple([each if type(each) is Opaque else freeze(each) for each in args]) if args else ()
         named = frozenset([(name, freeze(value)) for name, value in kwargs.items()]) if kwargs else None

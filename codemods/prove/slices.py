@@ -12,7 +12,7 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from codemods.prove import runtime
+from codemods.prove import bindings, runtime
 from codemods.prove.instrument import instrument
 from codemods.prove.live import hook, make_builtins
 from codemods.prove.opaque import GLOBAL, current, term
@@ -58,9 +58,7 @@ class Space:
         if found.kind == "value" and found.module == self.facts.module:
             return self._value(name)
         if found.module == self.facts.module and found.node is not None:
-            if self.loader.is_opaque(found):
-                return term(GLOBAL, self.loader.canonical(found.key))
-            return self.define(found.node)
+            return self.loader.opaque(found) if self.loader.is_opaque(found) else self.define(found.node)
         return self.loader.value(found)
 
     def _value(self, name: str) -> Any:
@@ -98,6 +96,8 @@ class Space:
         found = self.names[node.name]
         if isinstance(found, type) and isinstance(node, ast.ClassDef):
             hook(found)
+            if self.loader.has_come(f"{self.facts.module}:{node.name}"):
+                found._u_new = True  # type: ignore[attr-defined]
         return found
 
     def _class_slice(self, node: ast.ClassDef, wanted: set[str] | None) -> ast.ClassDef:
@@ -172,11 +172,27 @@ class Loader:
         return found
 
     def is_opaque(self, target: Target) -> bool:
-        if self.canonical(target.key) in self.inside or (self.is_real and self._purity.is_pure(target)):
+        if self.canonical(target.key) in self.inside:
+            return False
+        if (self.is_real or has_no_input(target)) and self._purity.is_pure(target):
             return False
         if isinstance(target.node, ast.ClassDef) and is_data(target.node):
             return False
         return self.twins.is_stable(self.side, target)
+
+    def has_come(self, key: str) -> bool:
+        """Whether a class stands on the new side alone."""
+        if self.side is self.twins.old:
+            return False
+        module, _, name = self.canonical(key).partition(":")
+        return self.twins.old.facts(module) is None or self.twins.old.definition(module, name)[0] is None
+
+    def opaque(self, target: Target) -> Any:
+        """What stands for a function or a class that both sides share."""
+        made = term(GLOBAL, self.canonical(target.key))
+        if target.node is not None:
+            bindings.register(made, target.node)
+        return made
 
     def note(self, module: str, node: DefNode, sliced: DefNode) -> None:
         """Keep which functions may run, for those who ask whether a slip in them would show."""
@@ -208,7 +224,7 @@ class Loader:
         if target.kind == "missing":
             raise ImportError(f"cannot import name {target.name!r} from {target.module!r}")
         if target.kind != "value" and self.is_opaque(target):
-            return term(GLOBAL, self.canonical(target.key))
+            return self.opaque(target)
         space = self.space(target.module)
         assert space is not None
         space.ensure([target.name])
@@ -295,6 +311,12 @@ class OutsideProxy(types.ModuleType):
         if name in ("__path__", "__spec__"):
             raise AttributeError(name)
         return outside_name(self.__dict__["_u_module"], name, self.__dict__["_u_real"])
+
+
+def has_no_input(target: Target) -> bool:
+    """A function without parameters: if it only computes, its result is a constant."""
+    node = target.node
+    return isinstance(node, FunctionNode) and not any(isinstance(each, ast.arg) for each in ast.walk(node.args))
 
 
 def is_data(node: ast.ClassDef) -> bool:

@@ -141,7 +141,23 @@ class Twins:
             return self._is_same_class(old, new)
         assert isinstance(old.node, ast.FunctionDef | ast.AsyncFunctionDef)
         assert isinstance(new.node, ast.FunctionDef | ast.AsyncFunctionDef)
-        return signature(old.node) == signature(new.node)
+        if signature(old.node) != signature(new.node):
+            return False
+        return self.digest(old.node) == self.digest(new.node) or not self._makes_other_things(old, new)
+
+    def _makes_other_things(self, old: Target, new: Target) -> bool:
+        """Whether a function names a class that only its side has: what it gives back has another shape, so callers must
+        be run with it."""
+        for mine, side, other in ((old, self.old, self.new), (new, self.new, self.old)):
+            for each in ast.walk(mine.node) if mine.node is not None else ():
+                found = side.resolve(mine.module, each.id) if isinstance(each, ast.Name) else None
+                if found is None or found.kind != "class":
+                    continue
+                key = self.original(found.key) if side is self.old else self.canonical(side, found.key)
+                module, _, name = key.partition(":")
+                if other.facts(module) is None or other.definition(module, name)[0] is None:
+                    return True
+        return False
 
     def _is_same_class(self, old: Target, new: Target) -> bool:
         """Same fields, bases and signatures; its methods are pairs of their own."""

@@ -13,7 +13,7 @@ from codemods.prove.errors import Fault, OpaqueError, Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
 from codemods.prove.opaque import OP, ROOT, Opaque, attribute, current, term
-from codemods.prove.run import Run, followed
+from codemods.prove.run import Place, Run, followed
 from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
 from codemods.prove.world import World
@@ -126,6 +126,10 @@ class Subject:
                     self._follow(run, lambda: self._start(inputs))
                 call_back(run, freezer)
             self._end(run, inputs)
+            if freezer.callbacks:
+                with followed(run):
+                    call_back(run, freezer)
+                self.loader.settle(run)
         except Stopped as stopped:
             run.record("stopped", str(stopped))
         except Unsupported as problem:
@@ -222,17 +226,18 @@ def _awaited(run: Run, coroutine: Any) -> Any:
 def _stepped(run: Run, generator: Any) -> Any:
     """Take from a generator; after each value the world goes on, closes it, or throws into it."""
     run.record("generator")
-    taken: list[tuple[Any, Any]] = []
+    taken: list[tuple[Any, Any, tuple[Place, ...]]] = []
     try:
         return _steps(run, generator, taken)
     finally:
-        for index, (value, frozen) in enumerate(taken):
+        for index, (value, frozen, stack) in enumerate(taken):
             now = run.freezer.freeze(value)
             if term(OP, "is", now) is not term(OP, "is", frozen):
                 run.record("yielded", index, now)
+                run.put_at(stack)
 
 
-def _steps(run: Run, generator: Any, taken: list[tuple[Any, Any]]) -> Any:
+def _steps(run: Run, generator: Any, taken: list[tuple[Any, Any, tuple[Place, ...]]]) -> Any:
     sent: Any = None
     for index in range(_STEPS):
         try:
@@ -242,7 +247,7 @@ def _steps(run: Run, generator: Any, taken: list[tuple[Any, Any]]) -> Any:
         frozen = run.freezer.freeze(value)
         run.record("yield", frozen)
         if isinstance(value, list | dict | set):
-            taken.append((value, frozen))
+            taken.append((value, frozen, tuple(run.left)))
         how = run.world.ask(("consume", index), ("next", "close", "throw"))
         if how == "close":
             generator.close()
