@@ -43,10 +43,10 @@ class Float(Domain, frozen=True, tag=True):
 
 
 class Text(Domain, frozen=True, tag=True):
-    """exact: texts that the code compares with. separators: what it splits at or looks for. starts, ends: what it tests a
-    beginning or an end for. pieces: what it compares parts of the text with. numbers: what it compares a number in the text
-    with. styles: what kind of text a parser of the standard library is asked for (STYLES). patterns: regular expressions
-    that it is matched with."""
+    """exact: texts that the code compares with. separators: what it splits at or looks for. starts, ends: what it
+    tests a beginning or an end for. pieces: what it compares parts of the text with. numbers: what it compares a
+    number in the text with. styles: what kind of text a parser of the standard library is asked for (STYLES).
+    patterns: regular expressions that it is matched with."""
 
     exact: tuple[str, ...] = ()
     separators: tuple[str, ...] = ()

@@ -1,5 +1,6 @@
 """What a call says about the value it is made on or given: methods of the built-in types and functions of the standard
-library that take text apart. A table of knowledge; calls of the tree's own functions are followed by domains_harvest.py."""
+library that take text apart. A table of knowledge; calls of the tree's own functions are followed by
+domains_harvest.py."""
 
 from __future__ import annotations
 
@@ -129,8 +130,8 @@ def _of_dict(facts: Facts, owner: Value, name: str, args: list[Value]) -> Value:
         if isinstance(args[0].constant, (str, int)):
             facts.note(owner, "key", args[0].constant)
             return united(owner.step(f"[{args[0].constant!r}]"), *args[1:])
-        if args[0].root and owner.root:
-            facts.tie(args[0].root, owner.expr, "index")  # type: ignore[arg-type]
+        if args[0].root and owner.root and owner.expr is not None:
+            facts.tie(args[0].root, owner.expr, "index")
     return united(owner.step("values", "item"), *args[1:])
 
 

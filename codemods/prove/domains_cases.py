@@ -28,8 +28,8 @@ _FRUITLESS = 300  # draws in a row that brought nothing new
 def cases(domains: Mapping[str, Domain], *, budget: int, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Up to `budget` different cases, input name -> value, in the order of `domains`.
 
-    All combinations of the telling values while they are few, else every three of the best and every two of the good ones;
-    then cases drawn by the seed, in which related inputs are common; last some of hypothesis'."""
+    All combinations of the telling values while they are few, else every three of the best and every two of the good
+    ones; then cases drawn by the seed, in which related inputs are common; last some of hypothesis'."""
     return islice(_candidates(domains, budget, seed, set()), max(0, budget))
 
 

@@ -1,4 +1,5 @@
-"""The class around a function, the class that an annotation names, and what its attributes are annotated with. Reads only."""
+"""The class around a function, the class that an annotation names, and what its attributes are annotated with. Reads
+only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Covering arrays: few rows in which every combination of any `strength` columns' levels occurs. Greedy, deterministic; the
-rows with low levels come first, so a cut-off array has covered what matters most."""
+"""Covering arrays: few rows in which every combination of any `strength` columns' levels occurs. Greedy,
+deterministic; the rows with low levels come first, so a cut-off array has covered what matters most."""
 
 from __future__ import annotations
 

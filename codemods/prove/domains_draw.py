@@ -1,5 +1,5 @@
-"""Draws one case at random, by a seed: small numbers, values met before in the same case, and related inputs are common,
-because that is where code takes its rare turns."""
+"""Draws one case at random, by a seed: small numbers, values met before in the same case, and related inputs are
+common, because that is where code takes its rare turns."""
 
 from __future__ import annotations
 
@@ -121,8 +121,10 @@ class Drawer:
     def _known(self, domain: Domain) -> list[Any]:
         key = repr(domain)
         if key not in self._levels:
-            is_pattern = isinstance(domain, Matching)
-            self._levels[key] = list(samples(domain.pattern, _MANY)) if is_pattern else levels(domain, _MANY)  # type: ignore[attr-defined]
+            if isinstance(domain, Matching):
+                self._levels[key] = list(samples(domain.pattern, _MANY))
+            else:
+                self._levels[key] = levels(domain, _MANY)
         return self._levels[key]
 
     def _int(self, domain: Int) -> int:

@@ -1,8 +1,9 @@
-"""What code shows about its inputs, as facts about places in them. Gathering is domains_harvest.py's; what the facts mean
-for a domain is domains_infer.py's.
+"""What code shows about its inputs, as facts about places in them. Gathering is domains_harvest.py's; what the facts
+mean for a domain is domains_infer.py's.
 
-A *spot* is a place in an input: the input's name (or dotted path) and the steps from there, such as ("pieces", "item") for a
-part of a text that was split, ("item", "#1") for the second place of each row, ("number",) for int() of it."""
+A *spot* is a place in an input: the input's name (or dotted path) and the steps from there, such as ("pieces",
+"item") for a part of a text that was split, ("item", "#1") for the second place of each row, ("number",) for int() of
+it."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ DEEPEST = 7
 
 
 class Value(Struct, frozen=True, eq=False):
-    """What an expression may hold: the spots it comes from, the same thing in terms of the inputs, its constant value, and
-    its parts when it is a tuple."""
+    """What an expression may hold: the spots it comes from, the same thing in terms of the inputs, its constant
+    value, and its parts when it is a tuple."""
 
     spots: frozenset[Spot] = frozenset()
     expr: ast.expr | None = None

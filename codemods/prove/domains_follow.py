@@ -75,7 +75,8 @@ def _method(
     if reading.owner is not None and base in {"self", "cls", reading.owner.name, "type(self)"}:
         method = member(reading.owner, func.attr)
         if isinstance(method, FUNCTIONS):
-            return _enter(reading, reading.home, method, reading.owner, args, keywords, bound=_is_bound(method))
+            bound = base if _is_bound(method) else ""
+            return _enter(reading, reading.home, method, reading.owner, args, keywords, bound)
     pattern = _compiled(reading, func.value)
     if pattern:
         return pattern_call(reading.facts, pattern, func.attr, args)
@@ -127,11 +128,11 @@ def _of_tree(reading: Reading, node: ast.Call, args: list[Value], keywords: dict
     if isinstance(found.node, FUNCTIONS):
         owner = home.find(name.rpartition(".")[0]) if "." in name else None
         around = owner.node if owner is not None and isinstance(owner.node, ast.ClassDef) else None
-        return _enter(reading, home, found.node, around, args, keywords, bound=False)
+        return _enter(reading, home, found.node, around, args, keywords, None)
     if isinstance(found.node, ast.ClassDef):
         start = member(found.node, "__init__")
         if isinstance(start, FUNCTIONS):
-            _enter(reading, home, start, found.node, args, keywords, bound=True)
+            _enter(reading, home, start, found.node, [NOTHING, *args], keywords, None)
         return united(*args, *keywords.values()).step("made") if args or keywords else NOTHING
     return None
 
@@ -143,23 +144,23 @@ def _enter(
     owner: ast.ClassDef | None,
     args: list[Value],
     keywords: dict[str | None, Value],
-    *,
-    bound: bool,
+    bound: str | None,
 ) -> Value:
-    """Reads the called function with the values it is given. A function that is being read already says nothing new."""
+    """Reads the called function with the values it is given. A function that is being read already says nothing new.
+
+    bound: the name of the object whose method it is, "" for a static one, None for one of no known object."""
     if node in reading.stack or reading.depth >= DEEPEST_CALL:
         return NOTHING
-    if not bound and not any(value.spots for value in (*args, *keywords.values())):
+    if bound is None and not any(value.spots for value in (*args, *keywords.values())):
         return NOTHING
     names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
     env: dict[str, Value] = {}
     if bound and names:
-        first = names.pop(0)
-        if first in reading.env:
-            env[first] = reading.env[first]
+        env[names.pop(0)] = reading.env.get(bound, NOTHING)
     env.update(zip(names, args, strict=False))
     env.update((name, value) for name, value in keywords.items() if name is not None)
-    env.update((name, value) for name, value in reading.env.items() if bound and name.startswith("self."))
+    if bound == "self":
+        env.update((name, value) for name, value in reading.env.items() if name.startswith("self."))
     for name in (*names, *(each.arg for each in node.args.kwonlyargs)):
         env.setdefault(name, _default(home, node, name))
     key = (node, tuple(value.spots for value in env.values()))

@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from msgspec import structs
+
 from codemods.prove.domains import (
     Bool,
     Bytes,
@@ -29,6 +31,13 @@ _TEXT = frozenset({"str", "is_str"})
 _INT = frozenset({"int", "is_int"})
 _FLOAT = frozenset({"float", "is_float", "number"})
 _MOST = 48
+_NAMES = {
+    **dict.fromkeys(("host", "hostname", "ip", "addr", "address", "endpoint"), "address"),
+    **dict.fromkeys(("path", "dir", "directory", "file", "filename", "folder"), "path"),
+    **dict.fromkeys(("json",), "json"),
+    **dict.fromkeys(("url", "uri"), "url"),
+    **dict.fromkeys(("lines",), "lines"),
+}
 _DEEPEST = 4
 
 
@@ -110,6 +119,8 @@ def guess(view: View, deep: int = 0) -> Domain:
         found = dict_of(view, deep)
     elif "set" in kinds and not kinds & {"list", "indexed", "sliced"}:
         found = ListOf(_item(view, deep), "set", sizes_of(view))
+    elif not kinds and _places(view):
+        found = _row(view, deep)
     elif kinds & {"list", "tuple", "indexed", "sliced", "iterated", "sized", "contains"}:
         found = _sequence(view, kinds, deep)
     elif "bool" in kinds and not kinds & (_INT | _FLOAT):
@@ -148,11 +159,19 @@ def _sequence(view: View, kinds: set[str], deep: int) -> Domain:
     if isinstance(item, Opaque) and "contains_text" in kinds:
         return text_of(view)
     items = items_of(view)
-    places = [step for step in items.next_steps() if step[:1] == "#"]
-    if isinstance(item, ListOf) and places and not set(items.next_steps()) & {"item", "slice"}:
-        count = max(int(step[1:]) for step in places) + 1
-        item = TupleOf(tuple(guess(items.below(f"#{index}"), deep + 1) for index in range(count)))
+    if isinstance(item, ListOf) and _places(items) and not set(items.next_steps()) & {"item", "slice"}:
+        item = _row(items, deep)
     return ListOf(item, "tuple" if "tuple" in kinds and "list" not in kinds else "list", sizes_of(view))
+
+
+def _places(view: View) -> list[int]:
+    """The places of a tuple that the code takes it apart at."""
+    return [int(step[1:]) for step in view.next_steps() if step[:1] == "#"]
+
+
+def _row(view: View, deep: int) -> Domain:
+    count = max(_places(view)) + 1
+    return TupleOf(tuple(guess(view.below(f"#{index}"), deep + 1) for index in range(count)))
 
 
 def dict_of(view: View, deep: int = 0) -> Domain:
@@ -164,6 +183,19 @@ def dict_of(view: View, deep: int = 0) -> Domain:
     key_view = items_of(view.below("keys"))
     is_int = bool(keys) and all(isinstance(key, int) for key in keys)
     return DictOf(int_of(key_view) if is_int else text_of(key_view), value, keys)
+
+
+def by_name(name: str, domain: Domain) -> Domain:
+    """A text whose use says nothing of its kind gets the one that its name says: `host`, `model_path`."""
+    if isinstance(domain, Maybe):
+        return Maybe(by_name(name, domain.inner))
+    words = name.rpartition(".")[2].lower().split("_")
+    if isinstance(domain, Text) and not domain.styles:
+        style = next((_NAMES[word] for word in reversed(words) if word in _NAMES), "")
+        return structs.replace(domain, styles=(style,)) if style else domain
+    if isinstance(domain, Int) and words[-1] == "port" and not domain.hints:
+        return Int((0, 65535), domain.low, domain.high)
+    return domain
 
 
 def with_hints(domain: Domain, inferred: Domain) -> Domain:

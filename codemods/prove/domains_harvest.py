@@ -1,7 +1,8 @@
 """Reads a function, and the functions of the tree that it hands its inputs to, for what they show about those inputs.
 
-One pass in the order of the text; branches are united, loops read once. A wrong guess costs a useless value, never a wrong
-verdict, so this is generous and stops early: calls are followed to a small depth, and unknown ones say nothing."""
+One pass in the order of the text; branches are united, loops read once. A wrong guess costs a useless value, never a
+wrong verdict, so this is generous and stops early: calls are followed to a small depth, and unknown ones say
+nothing."""
 
 from __future__ import annotations
 
@@ -175,11 +176,11 @@ class Reading:
         if name in self.env:
             return self.env[name]
         owner = self.value(node.value)
-        if owner.root:
+        if owner.root and owner.expr is not None:
             path = f"{owner.root}.{node.attr}"
             self.facts.note(owner, "attribute", node.attr)
             self.facts.table.setdefault(path, {})
-            return Value(frozenset({(path, ())}), ast.Attribute(owner.expr, node.attr, ast.Load()))  # type: ignore[arg-type]
+            return Value(frozenset({(path, ())}), ast.Attribute(owner.expr, node.attr, ast.Load()))
         if owner.spots:
             return owner.step(f".{node.attr}")
         return self._global(node)

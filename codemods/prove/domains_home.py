@@ -1,7 +1,8 @@
-"""Names of one module as domains need them: its definitions, what its imports mean, and what a constant expression is worth.
+"""Names of one module as domains need them: its definitions, what its imports mean, and what a constant expression is
+worth.
 
-What another module defines is asked of a callback (`lookup`, by the name as it is written here); `lookup_in` makes one for
-a tree. Nothing is imported or run: what can't be told from the text is missing."""
+What another module defines is asked of a callback (`lookup`, by the name as it is written here); `lookup_in` makes
+one for a tree. Nothing is imported or run: what can't be told from the text is missing."""
 
 from __future__ import annotations
 
@@ -71,6 +72,15 @@ class Home:
         """The dotted name with the head replaced by what an import binds it to: `np.array` is `numpy.array`."""
         head, dot, rest = self.dotted(node).partition(".")
         return self.imports.get(head, head) + dot + rest
+
+    def leaf(self, node: ast.AST, deep: int = 0) -> str:
+        """The last name of what is meant, through `A = Annotated` of the tree too."""
+        name = self.dotted(node)
+        found = self.find(name) if name and deep < _DEEPEST else None
+        value = getattr(found.node, "value", None) if found is not None else None
+        if found is not None and isinstance(value, (ast.Name, ast.Attribute)):
+            return self.of(found).leaf(value, deep + 1)
+        return self.meant(node).rpartition(".")[2]
 
     def find(self, name: str) -> Definition | None:
         """The definition a dotted name as written here stands for, in this module or behind the lookup."""
@@ -164,7 +174,16 @@ class Home:
         found = self.find(name) if name else None
         if found is None or not isinstance(found.node, (ast.Assign, ast.AnnAssign)):
             return MISSING
+        owner = self.find(name.rpartition(".")[0]) if "." in name else None
+        if owner is not None and isinstance(owner.node, ast.ClassDef) and is_plain_enum(owner.node):
+            return MISSING  # a member is not its value
         return self.of(found).constant(found.node.value, deep + 1)
+
+
+def is_plain_enum(node: ast.ClassDef) -> bool:
+    """Whether members of a class differ from their values: an enum that is no text and no number."""
+    names = {each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in node.bases}
+    return bool(names & {"Enum", "Flag"}) and not names & {"str", "int", "float", "bytes"}
 
 
 def member(owner: ast.ClassDef, name: str) -> ast.stmt | None:

@@ -1,7 +1,7 @@
 """The domains of a function's inputs: its parameters, and the attributes of objects that it reads plain values from.
 
-Annotation first, then the default, then the use on both sides of a pair. What stays unknown is `Opaque` (a parameter) or
-left out (an attribute path): then the caller's opaque value stands there."""
+Annotation first, then the default, then the use on both sides of a pair. What stays unknown is `Opaque` (a parameter)
+or left out (an attribute path): then the caller's opaque value stands there."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from codemods.prove.domains import (
 from codemods.prove.domains_classes import attribute_of, class_of, is_static, owner_of
 from codemods.prove.domains_evidence import Facts, Value, View
 from codemods.prove.domains_follow import default_of, follow
+from codemods.prove.domains_guess import by_name
 from codemods.prove.domains_harvest import Reading, parameters_of
 from codemods.prove.domains_home import MISSING, Home, member, nothing
 from codemods.prove.domains_ties import names_in, renamed
@@ -114,9 +115,9 @@ def domains_of(
 ) -> dict[str, Domain]:
     """The domain of every parameter (without a bound `self`), then of every attribute path that has one.
 
-    lookup: the definition a name (as written in `module`) has elsewhere in the tree. name: the module's dotted name, for
-    the references of `Build`. other: the function's twin, whose constants and annotations count too; its inputs are matched
-    by name, `self.a.host` of one side with `host` of the other."""
+    lookup: the definition a name (as written in `module`) has elsewhere in the tree. name: the module's dotted name,
+    for the references of `Build`. other: the function's twin, whose constants and annotations count too; its inputs
+    are matched by name, `self.a.host` of one side with `host` of the other."""
     side = _Side(function, module, lookup, name)
     sides = [side]
     if other is not None:
@@ -137,7 +138,8 @@ def domains_of(
         domain = _path(side, root, sides)
         if not isinstance(domain, Opaque):
             found[root] = domain
-    return {root: _tied(side.facts.ties.get(root, []), root, domain, found) for root, domain in found.items()}
+    styled = {root: by_name(root, domain) for root, domain in found.items()}
+    return {root: _tied(side.facts.ties.get(root, []), root, domain, found) for root, domain in styled.items()}
 
 
 def constants_of(function: Function, module: ast.Module, lookup: Lookup = nothing) -> Constants:
@@ -167,17 +169,19 @@ def _unique(values: list[Any]) -> tuple[Any, ...]:
 
 def _parameter(side: _Side, parameter: ast.arg, sides: list[_Side]) -> Domain:
     default = default_of(side.function, parameter.arg)
+    view = View(side.facts, parameter.arg)
+    if default is not None and parameter.annotation is None:
+        members = _enum_default(side, default, view)
+        if not isinstance(members, Opaque):
+            return members
     constant = side.home.constant(default)
     if constant is not MISSING:
         side.facts.equal(Value(frozenset({(parameter.arg, ())})), constant)
         if isinstance(constant, bool) and parameter.annotation is None:
             return Bool()
-    view = View(side.facts, parameter.arg)
     domain = typed(parameter.annotation, side.home, view)
     if isinstance(domain, Opaque):
         domain = _by_name_elsewhere(side, parameter.arg, sides, view)
-    if isinstance(domain, Opaque) and default is not None and constant is MISSING:
-        domain = _enum_default(side, default, view)
     if constant is None and default is not None:
         domain = domain if isinstance(domain, Opaque) else unite([OneOf((None,)), domain])
     return domain

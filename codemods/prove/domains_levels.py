@@ -43,7 +43,8 @@ PATHS = ("a/b.txt", "", "/", "/a/b", "..", "a b/.c", "missing")
 
 
 class Relation(Struct, frozen=True):
-    """One way to satisfy a tie. pick: the offset of "near", the place of "index" and "member" (negative from the end)."""
+    """One way to satisfy a tie. pick: the offset of "near", the place of "index" and "member" (negative from the
+    end)."""
 
     tie: Tie
     pick: int

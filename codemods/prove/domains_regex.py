@@ -1,5 +1,5 @@
-"""Texts that match a regular expression, by walking the parsed pattern. Look-around and back references are approximate:
-every text is tried with the pattern itself before it is given out as matching."""
+"""Texts that match a regular expression, by walking the parsed pattern. Look-around and back references are
+approximate: every text is tried with the pattern itself before it is given out as matching."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """A smaller case that still fails: one input at a time is made simpler as long as the predicate holds.
 
-Greedy and deterministic, with a bound on how often the predicate is asked; the domains are kept to, where they are given."""
+Greedy and deterministic, with a bound on how often the predicate is asked; the domains are kept to, where they are
+given."""
 
 from __future__ import annotations
 
@@ -26,25 +27,59 @@ def shrink(
     if not fails(smallest):
         return smallest
     is_better = True
-    while is_better and left > 0:
+    while is_better:
         is_better = False
-        for name, value in list(smallest.items()):
-            domain = (domains or {}).get(name)
-            for simpler in _simpler(value):
-                if domain is not None and not allows(domain, simpler):
-                    continue
-                candidate = {**smallest, name: simpler}
-                key = key_of(candidate)
-                if key in seen:
-                    continue
-                seen.add(key)
-                left -= 1
-                if fails(candidate):
-                    smallest, is_better = candidate, True
-                    break
-                if left <= 0:
-                    return smallest
+        for candidate in _candidates(smallest):
+            if not all(
+                allows(domain, candidate[name]) for name, domain in (domains or {}).items() if name in candidate
+            ):
+                continue
+            key = key_of(candidate)
+            if key in seen:
+                continue
+            if left <= 0:
+                return smallest
+            seen.add(key)
+            left -= 1
+            if fails(candidate):
+                smallest, is_better = candidate, True
+                break
     return smallest
+
+
+def _candidates(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Cases with one input simpler, then cases in which one value is simpler wherever it occurs."""
+    for name, value in case.items():
+        for simpler in _simpler(value):
+            yield {**case, name: simpler}
+    scalars = [each for value in case.values() for each in _scalars(value)]
+    repeated = {repr(each): each for each in scalars if sum(_same(each, other) for other in scalars) > 1}
+    for each in repeated.values():
+        for simpler in _simpler(each):
+            yield {name: _replaced(value, each, simpler) for name, value in case.items()}
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple, deque)):
+        for each in value:
+            yield from _scalars(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _scalars(each)
+    elif isinstance(value, (int, float, str)):
+        yield value
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and one == other
+
+
+def _replaced(value: Any, old: Any, new: Any) -> Any:
+    if isinstance(value, (list, tuple, deque)):
+        return type(value)(_replaced(each, old, new) for each in value)
+    if isinstance(value, dict):
+        return {key: _replaced(each, old, new) for key, each in value.items()}
+    return new if _same(value, old) else value
 
 
 def _simpler(value: Any) -> Iterator[Any]:
@@ -93,7 +128,7 @@ def _simpler_int(value: int) -> Iterator[int]:
         yield -value
     size = abs(value)
     for smaller in dict.fromkeys((0, 1, 2, size // 2, size - 1)):
-        if smaller < size:
+        if 0 <= smaller < size:
             yield smaller
     if value < 0 and value + 1 < 0:
         yield value + 1

@@ -90,7 +90,7 @@ class _Reader:
         if found is None:
             rest = self.text[self.at :].strip()
             self.kind, self.token = ("", "") if not rest else ("rest", rest)
-            self.start = self.at
+            self.start = len(self.text) - len(self.text[self.at :].lstrip())
             return before
         self.kind, self.token = str(found.lastgroup), str(found.group(str(found.lastgroup)))
         self.start, self.at = found.start(str(found.lastgroup)), found.end()
@@ -318,7 +318,9 @@ def _spelled_container(domain: Domain) -> str:
     if isinstance(domain, DictOf):
         return f"dict of {spelled(domain.key)} to {spelled(domain.value)}"
     if isinstance(domain, Record):
-        return "record {" + ", ".join(f"{each.name}={spelled(each.domain)}" for each in domain.fields) + "}"
+        names = (each.name if each.name.isidentifier() else repr(each.name) for each in domain.fields)
+        fields = (f"{name}={spelled(each.domain)}" for name, each in zip(names, domain.fields, strict=True))
+        return "record {" + ", ".join(fields) + "}"
     return {Bool: "bool", Bytes: "bytes"}.get(type(domain), "opaque")
 
 

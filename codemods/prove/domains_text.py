@@ -1,5 +1,5 @@
-"""Texts worth trying, assembled from what the code takes them apart with: parsers break at missing, doubled, empty and odd
-parts. Which of them a case gets is domains_cases.py's."""
+"""Texts worth trying, assembled from what the code takes them apart with: parsers break at missing, doubled, empty
+and odd parts. Which of them a case gets is domains_cases.py's."""
 
 from __future__ import annotations
 
@@ -102,12 +102,15 @@ def _interleaved(groups: list[Iterable[str]], limit: int) -> list[str]:
 def _wrapped(text: Text) -> Iterator[str]:
     """With and without a beginning and an end that the code looks for."""
     first, second = (*_parts(text), *_WORDS)[:2]
+    bodies = [first, *(SAMPLES[style][1] for style in text.styles if style in SAMPLES)]
     marks = _marks(text)
     for start in text.starts:
         end = _PAIRS.get(start, text.ends[0] if text.ends else "")
         yield from (start + first + end, start, start + first, start + end)
-        for mark in marks:
-            yield from (f"{start}{first}{end}{mark}{second}", f"{start}{first}{end}{mark}")
+        for body in bodies:
+            yield start + body + end
+            for mark in marks:
+                yield from (f"{start}{body}{end}{mark}{second}", f"{start}{body}{end}{mark}")
     for end in text.ends:
         yield from (first + end, end, f"{first}{end}{end}")
 

@@ -1,4 +1,5 @@
-"""Works out what one input is tied to from the values of the others: a small evaluator that runs nothing of the tree."""
+"""Works out what one input is tied to from the values of the others: a small evaluator that runs nothing of the
+tree."""
 
 from __future__ import annotations
 

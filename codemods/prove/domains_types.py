@@ -1,7 +1,8 @@
-"""From an annotation to a domain: built-in and typing forms, aliases, enums, and classes of the tree that only hold data.
+"""From an annotation to a domain: built-in and typing forms, aliases, enums, and classes of the tree that only hold
+data.
 
-A class that does anything when it is made, or holds much, stays opaque: its attributes that the code reads have domains of
-their own. An annotation that is not understood gives way to what the use shows."""
+A class that does anything when it is made, or holds much, stays opaque: its attributes that the code reads have
+domains of their own. An annotation that is not understood gives way to what the use shows."""
 
 from __future__ import annotations
 
@@ -114,7 +115,7 @@ def _mistyped(domain: Domain, view: View) -> Domain:
 
 
 def _subscripted(node: ast.Subscript, home: Home, view: View, deep: int) -> Domain:
-    leaf = home.meant(node.value).rpartition(".")[2]
+    leaf = home.leaf(node.value)
     given = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
     if leaf == "Optional":
         return unite([OneOf((None,)), typed(given[0], home, view, deep + 1)])
@@ -242,8 +243,7 @@ def _fields(node: ast.ClassDef, home: Home, view: View, deep: int, is_dict: bool
     for each in node.body:
         if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
             continue
-        wrapper = home.meant(each.annotation.value) if isinstance(each.annotation, ast.Subscript) else ""
-        leaf = wrapper.rpartition(".")[2]
+        leaf = home.leaf(each.annotation.value) if isinstance(each.annotation, ast.Subscript) else ""
         if leaf == "ClassVar" or _is_made_inside(each.value):
             continue
         name = each.target.id

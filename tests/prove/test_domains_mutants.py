@@ -1,6 +1,7 @@
 """Cases of inferred domains tell apart every seeded slip of the mission helpers' stand-ins, and no safe rewrite.
 
-The comparer is deliberately plain: result, exception, log records, calls of the collaborator, environment, arguments."""
+The comparer is deliberately plain: result, exception, log records, calls of the collaborator, environment,
+arguments."""
 
 from __future__ import annotations
 
@@ -37,8 +38,10 @@ Observed = tuple[Any, ...]
 class Side:
     """One `helpers.py`, parsed and loaded beside a collaborator of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, old: str = "", new: str = "") -> None:
         text = (folder / "helpers.py").read_text(encoding="utf-8")
+        assert old in text
+        text = text.replace(old, new, 1) if old else text
         self.tree = ast.parse(text)
         self.functions = {node.name: node for node in self.tree.body if isinstance(node, ast.FunctionDef)}
         self.collab = types.ModuleType("collab")
@@ -156,6 +159,53 @@ def test_a_slip_is_told_apart(folder: Path, base: Side, records: list[Any]) -> N
 @pytest.mark.parametrize("folder", folders("agrees"), ids=lambda folder: folder.name)
 def test_a_safe_rewrite_is_not(folder: Path, base: Side, records: list[Any]) -> None:
     assert first_difference(base, Side(folder), records) is None
+
+
+SLIPS = (
+    ('addr.find("]")', 'addr.rfind("]")'),
+    ("len(rest) < 2", "len(rest) < 1"),
+    ("<= 65535", "< 65535"),
+    ("0 <= port", "-1 <= port"),
+    ("port = int(text)", "port = int(text.strip() if text.isdigit() else 'x')"),
+    ("port = int(text)", "port = int(text, 0)"),
+    ("return host, _port(port_text)", "return host.strip(), _port(port_text)"),
+    ('if ":" in host and _is_v6(host)', 'if host.startswith(":") and _is_v6(host)'),
+    ('raise ValueError(f"Bare IPv6', 'raise TypeError(f"Bare IPv6'),
+    ('elastic == "mooncake"', 'elastic and elastic.lower() == "mooncake"'),
+    ('if device == "cuda"', 'if device.startswith("cuda")'),
+    ("if ib_spec:", "if ib_spec is not None:"),
+    ("except Exception:", "except ValueError:"),
+    ('found.split(",")', 'list(dict.fromkeys(found.split(",")))'),
+    ('found.split(",")', 'found.split(",")[:2]'),
+    ('"hpu": "hccl"', '"hpu": "xccl"'),
+    ('or "127.0.0.1"', 'or "localhost"'),
+    ('h.endswith("]")', "True"),
+    ("h = h[1:-1]", "h = h[1:]"),
+    ("if _is_v6(h):", 'if ":" in h:'),
+    ("if (core, socket) not in first:", "if core not in first:"),
+    ("if (core, socket) not in first:", "if True:"),
+    ("sorted(by_node)", "sorted(by_node, reverse=True)"),
+    ("map(str, sorted(cpus))", "map(str, list(by_node[node].values()))"),
+    ('bind == "all"', 'bind.strip() == "all"'),
+    ('bind == "all"', 'bind.lower() == "all"'),
+    ("assert world <= len(nodes)", "assert world < len(nodes)"),
+    ("if world > len(nodes):", "if world >= len(nodes):"),
+    ("return parts[rank]", "return parts[rank].strip()"),
+    ("return parts[rank]", "return parts[rank % len(parts)]"),
+    ("return nodes[rank]", "return nodes[abs(rank)]"),
+    ("collab.init_shm(world, rank)", "collab.init_shm(rank, world)"),
+    ("local * 0.9:", "local * 0.9 - 1e-12:"),
+    ("if world > 1", "if world > 2"),
+    ("not draft", "draft"),
+)
+
+
+@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: f"{slip[0]} -> {slip[1]}")
+@pytest.mark.parametrize("seed", [0, 5])
+def test_other_slips_of_these_kinds_are_told_apart(
+    slip: tuple[str, str], seed: int, base: Side, records: list[Any]
+) -> None:
+    assert first_difference(base, Side(CASES / "base", *slip), records, seed=seed) is not None
 
 
 def test_a_file_agrees_with_itself_under_another_seed(base: Side, records: list[Any]) -> None:
