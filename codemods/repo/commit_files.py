@@ -10,6 +10,9 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from msgspec import Struct
 
 from codemods.repo.git import Background, GitFailed
 from codemods.repo.store import HARDENED, MAX_BLOB_BYTES, ObjectStore
@@ -18,18 +21,23 @@ from codemods.schema.errors import SourceError
 from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES
 
 # Attributes are not asked (`--text`): a .gitattributes file could call Python files binary and hide them. One pattern
-# for all words, as Perl has them: with `-F -w` git takes ten times as long for twenty words.
+# for everything, as Perl has them: with `-F -w` git takes ten times as long for twenty words, and each further search
+# has to unpack the whole tree again.
 _GREP = (
-    "grep", "--perl-regexp", "--only-matching", "--text", "--no-textconv", "--no-color", "--null", "--no-line-number",
-    "--no-column", "--full-name", "--no-recurse-submodules", "--no-ext-grep",
+    "grep", "--perl-regexp", "--text", "--no-textconv", "--no-color", "--null", "--line-number", "--no-column",
+    "--full-name", "--no-recurse-submodules", "--no-ext-grep",
 )  # fmt: skip
-_GREP_LINES = tuple(each.replace("--no-line", "--line") for each in _GREP if each != "--only-matching")
 _GREP_SETTINGS = ("-c", "core.commitGraph=false", "-c", "grep.fallbackToNoIndex=false")
 _PLAIN = re.compile(r"[A-Za-z0-9_]+\Z")
+_WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+# TREE:path, NUL, number, NUL, text, line feed; a path may hold line feeds, the rest can't.
+_FOUND_LINE = re.compile(rb"([^\0]*)\0([0-9]+)\0([^\n]*)\n")
 # A search takes nearly the time that reading the whole tree does, after which each further word is found at once.
 MAX_SEARCHES = 1
 # Words that stand everywhere are not worth a search.
-MAX_SEARCH_OUTPUT = 40_000_000
+MAX_SEARCH_OUTPUT = 60_000_000
+
+FoundLine = tuple[str, int, bytes]
 
 
 class CommitFiles:
@@ -43,6 +51,8 @@ class CommitFiles:
         self._num_searches = 0
         self._search: Background | None = None
         self._searched: list[str] = []
+        self._wanted: _Lines | None = None  # what waits for the next search
+        self._sought: _Lines | None = None  # what the search that goes on is looking for, apart from words
 
     def paths(self) -> tuple[str, ...]:
         """Every plain file, sorted."""
@@ -78,16 +88,29 @@ class CommitFiles:
                 yield path, raw
 
     def expect(self, words: Iterable[str]) -> None:
-        """Begins to search for words that `mentions` will be asked for; the search goes on while others work."""
+        """Begins to search for words that `mentions` will be asked for, and for the lines that wait for a search; it
+        goes on while others work."""
         missing = [word for word in dict.fromkeys(words) if word not in self._mentions and _PLAIN.match(word)]
         if missing and self._search is None and self._num_searches < MAX_SEARCHES:
             self._num_searches += 1
-            argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP, "-f", "-", self.tree, "--"]
-            argv += [f"*{suffix}" for suffix in PYTHON_SUFFIXES + DOCUMENT_SUFFIXES]
-            stdin = f"\\b(?:{'|'.join(missing)})\\b\n".encode("ascii")
-            self._searched = missing
-            self._search = Background(*argv, cwd=self.store.git_dir, stdin=stdin, extra=HARDENED)
-            weakref.finalize(self, self._search.close)
+            self._begin(missing)
+        elif self._wanted is not None and self._search is None:
+            self._begin([])
+
+    def _begin(self, words: list[str]) -> None:
+        wanted, self._wanted = self._wanted, None
+        parts = [rf"(?:{'|'.join(words)})\b"] if words else []
+        suffixes: tuple[str, ...] = (*PYTHON_SUFFIXES, *DOCUMENT_SUFFIXES) if words else ()
+        if wanted is not None:
+            parts.insert(0, wanted.pattern)
+            wanted.is_sought = True
+            suffixes = tuple(dict.fromkeys(suffixes + wanted.suffixes))
+        argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP, "-f", "-", self.tree, "--"]
+        argv += [f"*{suffix}" for suffix in suffixes]
+        stdin = os.fsencode(rf"\b(?:{'|'.join(parts)})" + "\n")
+        self._searched, self._sought = words, wanted
+        self._search = Background(*argv, cwd=self.store.git_dir, stdin=stdin, extra=HARDENED)
+        weakref.finalize(self, self._search.close)
 
     def mentions(self, words: Iterable[str]) -> dict[str, tuple[str, ...]] | None:
         """Word -> sorted paths of the Python files and documents in which it stands as a whole word of ASCII letters,
@@ -105,53 +128,74 @@ class CommitFiles:
         if self._search is None:
             return
         search, self._search = self._search, None
+        wanted, self._sought = self._sought, None
         try:
             said = search.result(MAX_SEARCH_OUTPUT)
         except GitFailed as error:
             if error.returncode != 1 or error.stderr != "nothing":
                 return  # a git without this kind of pattern: the files will be read instead
             said = b""
-        if said is None:
+        found = _lines_of(said, len(self.tree) + 1) if said is not None else None
+        if found is None:
             return
-        found: dict[str, set[str]] = {word: set() for word in self._searched}
-        # TREE:path, NUL, word, line feed, again and again; a path may hold line feeds, a word can't.
-        head = len(self.tree) + 1
-        name, *parts = os.fsdecode(said).split("\0")
-        for part in parts:
-            word, _, following = part.partition("\n")
-            found[word].add(name[head:])
-            name = following
-        self._mentions.update((word, tuple(sorted(paths))) for word, paths in found.items())
+        if wanted is not None:
+            wanted.found = [each for each in found if each[0].endswith(wanted.suffixes)]
+        if self._searched:
+            self._mentions.update(_paths_of(self._searched, found))
 
-    def search_lines(self, pattern: str, suffixes: Iterable[str]) -> Callable[[], list[tuple[str, int, bytes]] | None]:
-        """Begins to search for the lines that match a Perl pattern. What comes back waits for the end and gives path,
-        number and text of each; None when this git can't search so, or a path has a line feed: what it says can't be
-        told apart then."""
-        argv = [f"--git-dir={self.store.git_dir}", *_GREP_SETTINGS, *_GREP_LINES, "-f", "-", self.tree, "--"]
-        argv += [f"*{suffix}" for suffix in suffixes]
-        search = Background(*argv, cwd=self.store.git_dir, stdin=os.fsencode(f"{pattern}\n"), extra=HARDENED)
-        weakref.finalize(self, search.close)
+    def search_lines(self, pattern: str, suffixes: Iterable[str]) -> Callable[[], list[FoundLine] | None]:
+        """Will search for the lines that match a Perl pattern, each alternative of which begins with a word: along with
+        the words of the next `expect`. What comes back waits for the end and gives path, number and text of each, and
+        perhaps of other lines; None when this git can't search so, or there are too many."""
+        wanted = self._wanted = _Lines(pattern=pattern, suffixes=tuple(suffixes))
 
-        def found() -> list[tuple[str, int, bytes]] | None:
-            try:
-                said = search.result(MAX_SEARCH_OUTPUT)
-            except GitFailed as error:
-                return [] if error.returncode == 1 and error.stderr == "nothing" else None
-            return _lines_of(said, len(self.tree) + 1) if said is not None else None
+        def found() -> list[FoundLine] | None:
+            if not wanted.is_sought:
+                self._finish()
+                self._wanted = wanted
+                self._begin([])
+            if self._sought is wanted:
+                self._finish()
+            return wanted.found
 
         return found
 
 
-def _lines_of(said: bytes, head: int) -> list[tuple[str, int, bytes]] | None:
+class _Lines(Struct, kw_only=True):
+    """Lines that somebody wants; found: None until they are, or when they can't be."""
+
+    pattern: str
+    suffixes: tuple[str, ...]
+    is_sought: bool = False
+    found: list[FoundLine] | None = None
+
+
+def _lines_of(said: bytes, head: int) -> list[FoundLine] | None:
     """What `git grep` says of lines; head: the length of what stands before each path."""
-    found = []
-    raw, path = b"", ""
-    for line in said.split(b"\n")[:-1]:
-        name, _, rest = line.partition(b"\0")
-        number, _, text = rest.partition(b"\0")
-        if not number.isdigit():
-            return None
-        if name != raw:
-            raw, path = name, os.fsdecode(name[head:])
-        found.append((path, int(number), text))
-    return found
+    parts = _FOUND_LINE.findall(said)
+    if sum(map(len, chain.from_iterable(parts))) + 3 * len(parts) != len(said):
+        return None
+    names = {name: os.fsdecode(name[head:]) for name in {part[0] for part in parts}}
+    return [(names[name], int(number), text) for name, number, text in parts]
+
+
+def _paths_of(words: Iterable[str], found: Iterable[FoundLine]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each word with the sorted paths of the lines that have it."""
+    lines: dict[str, list[bytes]] = {}
+    for path, _, text in found:
+        lines.setdefault(path, []).append(text)
+    texts = [(path, b"\n".join(each)) for path, each in lines.items()]
+    for word in words:
+        raw = word.encode("ascii")
+        yield word, tuple(sorted(path for path, text in texts if raw in text and _has_word(text, raw)))
+
+
+def _has_word(text: bytes, word: bytes) -> bool:
+    """Whether a word of ASCII letters, digits and underscores stands in a text as a whole, as Perl patterns see it."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if (at == 0 or text[at - 1] not in _WORD_BYTES) and (end == len(text) or text[end] not in _WORD_BYTES):
+            return True
+        at = text.find(word, at + 1)
+    return False

@@ -35,6 +35,9 @@ _HEX = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _BAD_NAMES = frozenset({b"", b".", b"..", b".git"})
 
 DIRECTORY, LINK, SUBMODULE = "40000", "120000", "160000"
+_MODES = {each.encode(): each for each in ("100644", "100755", DIRECTORY, LINK, SUBMODULE)}
+# By the length of the ids in hexadecimal digits: mode, name, id.
+_TREE_ENTRY = {digits: re.compile(rb"([^ ]{0,7}) ([^\0/]*)\0(.{%d})" % (digits // 2), re.DOTALL) for digits in (40, 64)}
 
 
 class BadObject(GitError):
@@ -214,21 +217,20 @@ def empty_tree(oid: str) -> str:
 
 
 def _parse_tree(oid: str, raw: bytes) -> dict[str, Entry]:
-    oid_bytes = len(oid) // 2
     entries: dict[str, Entry] = {}
-    start, end_of_tree = 0, len(raw)
-    while start < end_of_tree:
-        space = raw.find(b" ", start, start + 8)
-        end = raw.find(b"\0", space)
-        stop = end + 1 + oid_bytes
-        name = raw[space + 1 : end]
-        if space < 0 or end < 0 or stop > end_of_tree or name in _BAD_NAMES or b"/" in name:
-            raise BadObject(f"the tree {oid} has an entry that git would not write", fix=_FSCK)
+    start = 0
+    entry = _TREE_ENTRY[len(oid)]
+    for found in entry.finditer(raw):
+        mode, name, number = found.groups()
+        if found.start() != start or name in _BAD_NAMES:
+            break
         text = os.fsdecode(name)
         if text in entries:
             raise BadObject(f"the tree {oid} has {text!r} twice", fix=_FSCK)
-        entries[text] = Entry(raw[start:space].decode("ascii", "replace"), raw[end + 1 : stop].hex())
-        start = stop
+        entries[text] = Entry(_MODES.get(mode) or mode.decode("ascii", "replace"), number.hex())
+        start = found.end()
+    if start != len(raw):
+        raise BadObject(f"the tree {oid} has an entry that git would not write", fix=_FSCK)
     return entries
 
 

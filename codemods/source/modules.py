@@ -24,13 +24,15 @@ class Modules:
         self.roots = self._find_roots(paths, tuple(root.strip("/") for root in source_roots))
 
     def _find_roots(self, paths: Iterable[str], configured: tuple[str, ...]) -> tuple[str, ...]:
-        projects = {posixpath.dirname(path) for path in paths if posixpath.basename(path) in _PROJECT_FILES} | {""}
+        found_projects = (path for path in paths if path.endswith(_PROJECT_FILES))
+        projects = {posixpath.dirname(path) for path in found_projects if posixpath.basename(path) in _PROJECT_FILES}
         found = {""}
-        for project in projects:
+        for project in projects | {""}:
             candidates = [project, *(posixpath.join(project, name) for name in _CUSTOMARY_ROOTS)]
             found.update(root for root in candidates if root == "" or self._is_plain_directory(root))
         found.update(configured)
-        tops = {self._package_top(path) for path in self._paths if posixpath.basename(path) == "__init__.py"}
+        packages = [path for path in self._paths if path.endswith("__init__.py")]
+        tops = {self._package_top(path) for path in packages if posixpath.basename(path) == "__init__.py"}
         found.update(posixpath.dirname(top) for top in tops)
         return tuple(sorted(found, key=lambda root: (-len(root), root)))
 
@@ -56,8 +58,8 @@ class Modules:
         when it is a script's (no __init__.py beside it)."""
         if module.endswith(".py"):
             return module if module in self._paths else None
-        directory = posixpath.dirname(near)
-        is_script = bool(near) and f"{directory}/__init__.py".lstrip("/") not in self._paths
+        directory = near.rpartition("/")[0]
+        is_script = bool(near) and (f"{directory}/__init__.py" if directory else "__init__.py") not in self._paths
         key = (module, directory if is_script else "")
         if key not in self._found:
             self._found[key] = self._search(module, (directory, *self.roots) if is_script else self.roots)
@@ -76,7 +78,8 @@ class Modules:
         """What an import of a path without suffix finds: a package before a module, a source before a stub."""
         found: dict[str, str] = {}
         for suffix in (".pyi", "/__init__.pyi", ".py", "/__init__.py"):
-            found.update((path[: -len(suffix)], path) for path in self._paths if path.endswith(suffix))
+            end = -len(suffix)
+            found.update([(path[:end], path) for path in self._paths if path.endswith(suffix)])
         return found
 
     def is_package_directory(self, module: str) -> bool:

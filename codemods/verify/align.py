@@ -8,6 +8,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from codemods.source.nodes import children, walk
 from codemods.verify.frames import Bind, Body, Claims, Glue, If, Item
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.Return)
@@ -17,6 +18,7 @@ _LONELY = (
 )
 _LEAST = 0.34
 _MOST_CELLS = 250_000
+_KEPT = "_words of align"
 
 
 def align(old: Sequence[Item], new: Sequence[Item], claims: Claims) -> Iterator[tuple[Item | None, Item | None]]:
@@ -111,29 +113,44 @@ def _is_bundle(value: ast.expr | None) -> bool:
 
 
 def _words(item: Item, claims: Claims) -> Counter[str]:
+    """What a statement says, blocks and all; kept with it, for each block around it asks again."""
+    kept: Counter[str] | None = item.__dict__.get(_KEPT)
+    if kept is None:
+        kept = item.__dict__[_KEPT] = _counted(item, claims)
+    return kept
+
+
+def _counted(item: Item, claims: Claims) -> Counter[str]:
     if isinstance(item, Bind):
         return Counter()
-    found: Counter[str] = Counter()
+    inner: Counter[str] = Counter()
     if item.blocks:
         for block in item.blocks:
-            for inner in block:
-                found.update(_words(inner, claims))
-        heads = [part for part in ast.iter_child_nodes(item.node) if isinstance(part, (ast.expr, ast.withitem))]
+            for each in block:
+                inner.update(_words(each, claims))
+        heads = [part for part in children(item.node) if isinstance(part, (ast.expr, ast.withitem))]
         for literal in item.test if isinstance(item, If) else ():
             heads += [literal.node, *([literal.right] if literal.right else [])]
     else:
         heads = [item.node]  # type: ignore[list-item]
-    for head in heads:
-        for node in ast.walk(head):
-            if isinstance(node, ast.Name):
-                found[node.id.lstrip("_")] += 1
-            elif isinstance(node, ast.Attribute):
-                found[claims.attributes.get(node.attr, node.attr).lstrip("_")] += 1
-            elif isinstance(node, ast.Constant):
-                found[repr(node.value)] += 1
-            elif isinstance(node, ast.keyword) and node.arg:
-                found[node.arg] += 1
-            elif isinstance(node, (ast.operator, ast.cmpop, ast.unaryop, ast.boolop)):
-                found[type(node).__name__] += 1
+    found = Counter([word for head in heads for word in _spoken(head, claims)])
+    found.update(inner)
     found.pop("self", None)
     return found
+
+
+def _spoken(head: ast.AST, claims: Claims) -> Iterator[str]:
+    for node in walk(head):
+        if isinstance(node, ast.Name):
+            yield node.id.lstrip("_")
+        elif isinstance(node, ast.Attribute):
+            yield claims.attributes.get(node.attr, node.attr).lstrip("_")
+        elif isinstance(node, ast.Constant):
+            yield repr(node.value)
+        elif isinstance(node, ast.keyword):
+            if node.arg:
+                yield node.arg
+        elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.AugAssign)):
+            yield type(node.op).__name__
+        elif isinstance(node, ast.Compare):
+            yield from (type(each).__name__ for each in node.ops)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from codemods.source.nodes import walk
 from codemods.verify.calls import Calls
 from codemods.verify.forms import (
     as_condition,
@@ -211,7 +212,7 @@ class Canon(Calls):
         made = self._items(body, inner.frame, True)
         if not _answered(made, second if swapped else first, first if swapped else second):
             return None
-        for each in ast.walk(definition_of(inner.frame)):
+        for each in walk(definition_of(inner.frame)):
             if isinstance(each, ast.Return):  # which of the blocks is run, and nothing else
                 self.cover(Item(each, inner.frame))
         target = ast.Name(RESULT, ast.Store())

@@ -9,6 +9,7 @@ from msgspec import Struct
 from codemods.schema.result import FileChange
 from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
+from codemods.verify.line_diff import Hunk, changed_lines, split_lines
 
 
 class Opaque(Struct, frozen=True, kw_only=True):
@@ -32,6 +33,17 @@ class TreeChange(Struct, frozen=True, kw_only=True):
     changes: tuple[FileChange, ...]
     opaque: tuple[Opaque, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+
+def hunks_of(change: TreeChange, file: FileChange) -> list[Hunk]:
+    """Where the lines of a changed file differ; found once and kept."""
+    kept = change.new.notes.setdefault("hunks", {})
+    assert isinstance(kept, dict)
+    known: tuple[FileChange, list[Hunk]] | None = kept.get(file.path)
+    if known is None or known[0] is not file:
+        found = changed_lines(split_lines(file.before or b""), split_lines(file.after or b""))
+        known = kept[file.path] = (file, found)
+    return known[1]
 
 
 def between(old: FileSet, new: FileSet) -> TreeChange:

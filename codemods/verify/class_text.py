@@ -48,11 +48,11 @@ class ClassText:
         """Whether annotations alone make attributes that every instance has."""
         return _DATA.search(self.head) is not None
 
-    @property
+    @cached_property
     def is_frozen(self) -> bool:
         return re.search(rb"\bfrozen\s*=\s*True\b|\bNamedTuple\b", self.head) is not None
 
-    @property
+    @cached_property
     def is_asking(self) -> bool:
         """Whether reading an attribute runs code of the class."""
         return _ASKED.search(self.block) is not None

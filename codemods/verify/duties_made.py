@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 
+from codemods.source.nodes import below, walk
 from codemods.verify.names import Definition, Names
 
 _ASKING = frozenset({"isinstance", "issubclass"})
@@ -34,7 +35,7 @@ def _mentions(
     tree: ast.Module, name: str, path: str, made: Collection[tuple[str, int]]
 ) -> Iterator[tuple[ast.AST, int]]:
     harmless = {id(each) for each in _harmless(tree, path, made)}
-    for node in ast.walk(tree):
+    for node in below(tree):
         if isinstance(node, ast.alias):
             if node.asname not in (None, name) and node.name == name:
                 yield node, node.lineno
@@ -44,13 +45,13 @@ def _mentions(
 
 def _harmless(tree: ast.Module, path: str, made: Collection[tuple[str, int]]) -> Iterator[ast.AST]:
     """What is called where it was compared, annotations, and questions what an object is."""
-    for node in ast.walk(tree):
+    for node in below(tree):
         if isinstance(node, ast.Call):
             if (path, node.lineno) in made:
                 yield node.func
             if isinstance(node.func, ast.Name) and node.func.id in _ASKING:
-                yield from (part for each in node.args[1:] for part in ast.walk(each))
+                yield from (part for each in node.args[1:] for part in walk(each))
         for field in ("annotation", "returns"):
             said = getattr(node, field, None)
             if isinstance(said, ast.AST):
-                yield from ast.walk(said)
+                yield from walk(said)

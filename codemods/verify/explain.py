@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from codemods.schema.verdict import Explained, Mark, Problem
 from codemods.source.index import expect
-from codemods.verify.change import TreeChange
+from codemods.verify.change import TreeChange, hunks_of
 from codemods.verify.claims import spelled
 from codemods.verify.duties import Duties
 from codemods.verify.frames import Claims, Line
@@ -19,7 +19,7 @@ from codemods.verify.ledger import account
 from codemods.verify.level_dead import DeadCode
 from codemods.verify.levels import Levels
 from codemods.verify.lifetimes import Lifetimes
-from codemods.verify.line_diff import Hunk, changed_lines, split_lines
+from codemods.verify.line_diff import Hunk
 from codemods.verify.names import Names, Unreadable
 from codemods.verify.patches import Patches
 from codemods.verify.readers import gone_of, words_of
@@ -58,10 +58,7 @@ def check(change: TreeChange, claims: Claims, old: Names, new: Names) -> Explain
     dead.run()
     lines, problems = duties.discharged(levels.kernel.lines, levels.kernel.duties)
     explained = Explained(problems=[*levels.problems, *problems, *patches.problems()], claims=spelled(claims))
-    hunks = {
-        each.path: changed_lines(split_lines(each.before or b""), split_lines(each.after or b""))
-        for each in change.changes
-    }
+    hunks = {each.path: hunks_of(change, each) for each in change.changes}
     lines, strays = _sorted_out(lines, _changed_lines(hunks))
     for line in lines:
         _put(explained, line)
@@ -82,9 +79,7 @@ def _last_doubts(levels: Levels, change: TreeChange, claims: Claims, old: Names,
 
 def _search(change: TreeChange, words: set[str]) -> None:
     """Looks for every word that is sure to be asked for, here and for the readers left behind, in one search."""
-    words |= set(words_of(gone_of(change)))
-    if words:
-        expect(change.new, sorted(words))
+    expect(change.new, sorted(words | set(words_of(gone_of(change)))))
 
 
 def _changed_lines(hunks: Hunks) -> dict[tuple[int, str], set[int]]:

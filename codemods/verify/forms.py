@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from codemods.source.nodes import children, walk
 from codemods.verify.frames import Frame, Literal
 from codemods.verify.names import Definition, Function
 
@@ -133,7 +134,7 @@ def is_silent(body: Sequence[ast.stmt]) -> bool:
     return not any(
         isinstance(node, ast.Return) and node.value is not None and not is_none(node.value)
         for each in body
-        for node in ast.walk(each)
+        for node in walk(each)
     )
 
 
@@ -153,7 +154,7 @@ def _any(body: Sequence[ast.AST], kinds: type | tuple[type, ...]) -> bool:
         if isinstance(node, kinds):
             return True
         if not isinstance(node, _SCOPES):
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
     return False
 
 
@@ -203,7 +204,7 @@ def definition_of(frame: Frame) -> Function:
 
 
 def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
-    return any(isinstance(inner, kinds) for inner in ast.walk(node))
+    return any(isinstance(inner, kinds) for inner in walk(node))
 
 
 def binds_inside(*nodes: ast.AST | None) -> bool:

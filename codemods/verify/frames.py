@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from codemods.verify.names import Definition, Function, bindings, local_names, parameters
+from codemods.source.nodes import below, walk
+from codemods.verify.names import Definition, Function, bindings, local_names, parameters, statements
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Frame:
         body = [self.function.body] if isinstance(self.function, ast.Lambda) else self.function.body
         found = Counter(name for name, _ in bindings(body))
         found.update(each.arg for each in parameters(self.function))
-        for node in ast.walk(self.function):
+        for node in () if isinstance(self.function, ast.Lambda) else statements(self.function.body):
             if isinstance(node, ast.Nonlocal):
                 found.update(node.names)
         return found
@@ -128,10 +129,9 @@ class Frame:
     def _readers(self) -> list[tuple[int, frozenset[str]]]:
         """The functions, lambdas and classes inside: where each begins, and the names in it."""
         return [
-            (node.lineno, frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name)))
-            for node in (ast.walk(self.function) if self.function is not None else ())
-            if node is not self.function
-            and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+            (node.lineno, frozenset(each.id for each in below(node) if isinstance(each, ast.Name)))
+            for node in (below(self.function) if self.function is not None else ())
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
         ]
 
     def is_watched(self, name: str, line: int) -> bool:
@@ -154,7 +154,7 @@ class Frame:
 
     def inner(self, node: ast.AST, number: int) -> Frame:
         """The scope of a comprehension."""
-        names = frozenset(n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))  # type: ignore[attr-defined]
+        names = frozenset(n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))  # type: ignore[attr-defined]
         return replace(self, names=names, number=-number, around=self, is_comprehension=True, owner="", function=None)
 
     def nested(self, node: ast.AST, number: int) -> Frame:

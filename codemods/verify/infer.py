@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 
+from codemods.source.nodes import below, walk
 from codemods.verify.change import TreeChange
 from codemods.verify.forms import signature
 from codemods.verify.frames import Claims
@@ -21,6 +22,7 @@ _SAME_FILE = 0.5
 _STRANGE = 0.35
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAX_GUESSES = 40_000
+_KEPT = "_unmoved_words"
 
 
 def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> Claims:
@@ -193,20 +195,33 @@ def _ambiguous(old: Names, befores: list[str], new: Names, afters: list[str]) ->
 
 
 def _words(node: ast.AST, renamed: dict[str, str] | None = None) -> Counter[str]:
-    found: Counter[str] = Counter()
-    others = renamed or {}
-    for each in ast.walk(node):
+    """What a definition says; kept with it, for it is compared with many."""
+    kept: Counter[str] | None = None if renamed else getattr(node, _KEPT, None)
+    if kept is None:
+        kept = Counter(_spoken(node, renamed or {}))
+        for word in ("self", "Load"):
+            kept.pop(word, None)
+        if not renamed:
+            setattr(node, _KEPT, kept)
+    return kept
+
+
+def _spoken(node: ast.AST, renamed: dict[str, str]) -> Iterator[str]:
+    for each in walk(node):
         if isinstance(each, ast.Name):
-            found[others.get(each.id, each.id)] += 1
+            yield renamed.get(each.id, each.id)
         elif isinstance(each, ast.Attribute):
-            found[others.get(each.attr, each.attr)] += 1
+            yield renamed.get(each.attr, each.attr)
         elif isinstance(each, ast.Constant):
-            found[repr(each.value)] += 1
-        elif isinstance(each, (ast.stmt, ast.operator, ast.cmpop, ast.unaryop)):
-            found[type(each).__name__] += 1
-    for word in ("self", "Load"):
-        found.pop(word, None)
-    return found
+            yield repr(each.value)
+        elif isinstance(each, (ast.BinOp, ast.UnaryOp)):
+            yield type(each.op).__name__
+        elif isinstance(each, ast.Compare):
+            yield from (type(operator).__name__ for operator in each.ops)
+        elif isinstance(each, ast.stmt):
+            yield type(each).__name__
+            if isinstance(each, ast.AugAssign):
+                yield type(each.op).__name__
 
 
 def _turned(pairs: dict[Definition, Definition]) -> dict[Definition, Definition]:
@@ -292,22 +307,29 @@ def _spelled(value: ast.expr | None) -> str:
 def _stores(node: ast.ClassDef) -> dict[str, ast.expr | None]:
     """Attribute of self -> the first value it gets."""
     found: dict[str, ast.expr | None] = {}
-    for each in ast.walk(node):
-        targets = (
-            each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
-        )
-        for target in targets:
+    for each in _assignments(node):
+        for target in each.targets if isinstance(each, ast.Assign) else [each.target]:
             for part in target.elts if isinstance(target, ast.Tuple) else [target]:
                 if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self":
-                    found.setdefault(part.attr, each.value if part is target else None)  # type: ignore[attr-defined]
+                    found.setdefault(part.attr, each.value if part is target else None)
     return found
+
+
+def _assignments(node: ast.AST) -> Iterator[ast.Assign | ast.AnnAssign]:
+    """Every assignment below, in the order of `ast.walk`; expressions, which have none, are not entered."""
+    waiting = [node]
+    for at in waiting:
+        if isinstance(at, (ast.Assign, ast.AnnAssign)):
+            yield at
+        for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting += getattr(at, block, ())
 
 
 def _chain(name: str, node: ast.ClassDef, now: Container[str]) -> str | None:
     """The attribute through which `name` is read in the new class, when it is always the same one."""
     holders = Counter(
         each.value.attr
-        for each in ast.walk(node)
+        for each in below(node)
         if isinstance(each, ast.Attribute)
         and each.attr == name
         and isinstance(each.value, ast.Attribute)

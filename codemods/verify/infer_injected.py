@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
+from codemods.source.nodes import walk
 from codemods.verify.frames import Claims
 from codemods.verify.names import Names
 
@@ -30,7 +31,7 @@ def _look_at(node: ast.ClassDef, other: ast.ClassDef, there: tuple[str, str], cl
         return
     chains = Counter(
         (each.value.attr, each.attr)
-        for each in ast.walk(node)
+        for each in walk(node)
         if isinstance(each, ast.Attribute)
         and isinstance(each.value, ast.Attribute)
         and isinstance(each.value.value, ast.Name)
@@ -39,7 +40,7 @@ def _look_at(node: ast.ClassDef, other: ast.ClassDef, there: tuple[str, str], cl
     )
     called = {
         each.func.attr
-        for each in ast.walk(other)
+        for each in walk(other)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and not each.args and not each.keywords
     }
     for first, last in chains:

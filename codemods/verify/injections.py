@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from codemods.source.nodes import walk
 from codemods.verify.forms import has
 from codemods.verify.frames import Duty, Frame, Item
 from codemods.verify.meetings import Meetings
@@ -82,7 +83,7 @@ class Injections(Meetings):
             call = given.body
             if not isinstance(call, ast.Call) or call.keywords or [ast.unparse(each) for each in call.args] != names:
                 return False
-            is_hidden = any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(call.func))
+            is_hidden = any(isinstance(each, ast.Name) and each.id in names for each in walk(call.func))
             return not is_hidden and self.value(call.func, fn) == wanted and self._is_kept(call.func, fn)
         if name.endswith("()") or self.value(given, fn) != wanted:
             return False
@@ -97,7 +98,7 @@ class Injections(Meetings):
             self._duty("constant", frame, holder)
         return all(
             (home := frame.home(each.id)) is not None and home.is_settled(each.id)
-            for each in ast.walk(holder)
+            for each in walk(holder)
             if isinstance(each, ast.Name)
         )
 

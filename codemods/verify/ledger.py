@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from codemods.schema.result import FileChange
 from codemods.schema.verdict import Entry, Explained, Ledger, Mark, Problem, Side
 from codemods.source.index import PYTHON_SUFFIXES
-from codemods.verify.change import TreeChange
+from codemods.verify.change import TreeChange, hunks_of
 from codemods.verify.format_lines import format_changes, line_end_changes
 from codemods.verify.limits import MAX_FINDINGS_OF_A_CODE
-from codemods.verify.line_diff import Hunk, changed_lines, split_lines
+from codemods.verify.line_diff import Hunk, split_lines
 from codemods.verify.python_lines import Lines
 
 UNEXPLAINED = "nothing explains it"
@@ -55,9 +55,8 @@ class _File:
     def __init__(self, change: TreeChange, file: FileChange) -> None:
         self._change, self._file = change, file
         self._is_python = file.path.endswith(PYTHON_SUFFIXES)
-        old, new = split_lines(file.before or b""), split_lines(file.after or b"")
-        self._hunks: Sequence[Hunk] = changed_lines(old, new)
-        self._new_lines = new
+        self._hunks: Sequence[Hunk] = hunks_of(change, file)
+        self._new_lines = split_lines(file.after or b"")
         self._numbers = (
             [at for hunk in self._hunks for at in range(hunk.old_start + 1, hunk.old_end + 1)],
             [at for hunk in self._hunks for at in range(hunk.new_start + 1, hunk.new_end + 1)],

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
 from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES, mentioning
+from codemods.source.nodes import below
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Line
 from codemods.verify.kernel import Kernel
@@ -94,7 +95,7 @@ class DeadCode:
             tree = self.names[NEW].tree(path)
         except Unreadable:
             return True
-        for node in ast.walk(tree):
+        for node in below(tree):
             if isinstance(node, ast.Attribute) and node.attr == leaf:
                 return True
             if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from codemods.source.nodes import walk
 from codemods.verify.kernel import Kernel
 from codemods.verify.names import Definition, Function, Names
 from codemods.verify.values import NEW
@@ -29,7 +30,7 @@ def given(kernel: Kernel, sides: tuple[Names, Names], before: Definition, after:
 def _meant(name: str, first: str, was: Function, qualname: str) -> ast.expr:
     """A new parameter called after the class is the object itself; any other is the attribute of its name."""
     owner = qualname.rpartition(".")[0].rpartition(".")[2].lower()
-    reads = any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(was))
+    reads = any(isinstance(node, ast.Attribute) and node.attr == name for node in walk(was))
     if owner and not reads and name.replace("_", "") in owner:
         return ast.Name(first, ast.Load())
     return ast.Attribute(ast.Name(first, ast.Load()), name, ast.Load())

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from codemods.schema.verdict import Problem
+from codemods.source.nodes import below
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Line, level_frame
 from codemods.verify.kernel import Kernel
@@ -28,7 +29,11 @@ class ImportLines:
     def __init__(self, change: TreeChange, claims: Claims, names: tuple[Names, Names], kernel: Kernel) -> None:
         self.change, self.claims, self.names, self.kernel = change, claims, names, kernel
         self.problems: list[Problem] = []
-        self._loading = (Loading(names[OLD], claims.changed), Loading(names[NEW], claims.changed))
+        apart = claims.changed.union([each.path for each in change.changes], [each.path for each in change.opaque])
+        kept: tuple[dict[str, tuple[str, ...]], ...] = ({}, {})
+        if names[OLD].modules is names[NEW].modules:
+            kept = (kept[OLD], kept[OLD])
+        self._loading = tuple(Loading(names[side], claims.changed, apart, kept[side]) for side in (OLD, NEW))
         self._moved = (claims.modules, {after: before for before, after in claims.modules.items()})
         self._early: set[str] | None = None
         self._pending: list[tuple[list[tuple[Import, ast.alias, bool]], str, ast.Module]] = []
@@ -288,7 +293,7 @@ def _module_of(node: Import) -> str:
 def _loaded(tree: ast.Module) -> set[str]:
     """Names a file reads, also in annotations that are text and in `__all__`."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in below(tree):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
@@ -299,7 +304,7 @@ def _loaded(tree: ast.Module) -> set[str]:
 def _chains(tree: ast.Module) -> set[str]:
     """Dotted texts a file reads, with all their beginnings."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in below(tree):
         if isinstance(node, ast.Attribute):
             text = ast.unparse(node)
             if re.fullmatch(r"[\w.]+", text):

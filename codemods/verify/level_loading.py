@@ -12,6 +12,7 @@ from posixpath import dirname
 
 from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
+from codemods.source.nodes import children, walk
 from codemods.verify.names import Names, Unreadable, statements
 
 _MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__", "__set_name__"})
@@ -44,9 +45,18 @@ def is_for_types(node: ast.AST) -> bool:
 class Loading:
     """The modules of one tree that are loaded along with a file."""
 
-    def __init__(self, names: Names, first: frozenset[str] = frozenset()) -> None:
-        """first: files whose imports are looked at before others'."""
-        self.names, self._first = names, first
+    def __init__(
+        self,
+        names: Names,
+        first: frozenset[str] = frozenset(),
+        apart: frozenset[str] = frozenset(),
+        kept: dict[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        """first: files whose imports are looked at before others'. kept: what files load, shared with a tree with the
+        same modules, for all files that are the same there; apart: those that may not be."""
+        self.names, self._first, self._apart = names, first, apart
+        self._kept = {} if kept is None else kept
+        self._homes_of: dict[tuple[str, str], tuple[str, ...]] = {}
         self._next: dict[str, tuple[str, ...]] = {}
         self._loud: dict[str, tuple[str, ...]] = {}
         self._reached: dict[str, tuple[dict[str, None], list[str]]] = {}
@@ -57,13 +67,17 @@ class Loading:
         if len(seen) > 1 and todo == [path]:
             todo += [each for each in seen if each != path]
         limit = len(self._next) + _MOST_A_QUESTION
+        parts = target.split("/")
+        near = [(each in self._first, _shared(each, parts)) for each in todo] if target not in seen else []
         while target not in seen and todo and len(self._next) < min(limit, _MOST_FILES):
-            nearest = max(todo, key=lambda each: (each in self._first, _shared(each, target)))
-            todo.remove(nearest)
+            at = near.index(max(near))
+            nearest = todo.pop(at)
+            near.pop(at)
             for each in self.next(nearest):
                 if each not in seen:
                     seen[each] = None
                     todo.append(each)
+                    near.append((each in self._first, _shared(each, parts)))
         return target in seen
 
     def closers(self, start: str, path: str) -> list[str]:
@@ -82,7 +96,12 @@ class Loading:
     def next(self, path: str) -> tuple[str, ...]:
         """The files that the imports at the left margin of a file load, packages around them included."""
         if path not in self._next:
-            self._next[path] = tuple(dict.fromkeys(self._imported(path)))
+            if path in self._apart:
+                self._next[path] = tuple(dict.fromkeys(self._imported(path)))
+            else:
+                if path not in self._kept:
+                    self._kept[path] = tuple(dict.fromkeys(self._imported(path)))
+                self._next[path] = self._kept[path]
         return self._next[path]
 
     def files(self, path: str, node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -142,7 +161,7 @@ class Loading:
             return is_plain and all(is_inert(each) or self._is_answer(path, each) for each in node.body)
         if not isinstance(node, ast.Assign) or not all(isinstance(each, ast.Name) for each in node.targets):
             return False
-        calls = [each for each in ast.walk(node.value) if isinstance(each, ast.Call)]
+        calls = [each for each in walk(node.value) if isinstance(each, ast.Call)]
         return self.is_question(path, node.value) or all(
             (ast.unparse(each.func).partition(".")[0] in _MAKERS and isinstance(each.func, ast.Attribute))
             or self._makes_plain(path, each)
@@ -159,7 +178,7 @@ class Loading:
         return all(
             isinstance(each, (ast.Assign, ast.AnnAssign, ast.Expr))
             and each.value is not None
-            and not any(isinstance(inner, (ast.Call, ast.Await, ast.Subscript)) for inner in ast.walk(each.value))
+            and not any(isinstance(inner, (ast.Call, ast.Await, ast.Subscript)) for inner in walk(each.value))
             for function in special
             for each in function.body
         )
@@ -168,7 +187,7 @@ class Loading:
         """Whether an expression calls a function of the tree that stores nothing anywhere and calls nothing for its
         effect. What that function calls in turn is not followed."""
         if isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.Compare)):
-            parts = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+            parts = [each for each in children(node) if isinstance(each, ast.expr)]
             return all(isinstance(each, ast.Constant) or self.is_question(path, each) for each in parts)
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return False
@@ -215,12 +234,15 @@ class Loading:
                 for part in plain.decode(errors="replace").split(","):
                     yield from self._files(part.split()[0] if part.split() else "", path)
 
-    def _files(self, dotted: str, near: str) -> Iterator[str]:
-        parts = dotted.split(".") if dotted else []
-        for length in range(1, len(parts) + 1):
-            found = self.names.modules.path_of(".".join(parts[:length]), near=near)
-            if found is not None and found.endswith(".py"):
-                yield found
+    def _files(self, dotted: str, near: str) -> tuple[str, ...]:
+        """The files that an import of a dotted name loads, those of the packages around it first."""
+        key = (dotted, near.rpartition("/")[0])
+        if key not in self._homes_of:
+            outer = self._files(dotted.rpartition(".")[0], near) if "." in dotted else ()
+            found = self.names.modules.path_of(dotted, near=near) if dotted else None
+            is_there = found is not None and found.endswith(".py")
+            self._homes_of[key] = (*outer, found) if is_there and found is not None else outer
+        return self._homes_of[key]
 
     def _packages(self, path: str) -> Iterator[str]:
         at = dirname(path)
@@ -267,10 +289,10 @@ def _only_tells(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("logger.", "logging.", "warnings."))
 
 
-def _shared(path: str, target: str) -> int:
-    """How many directories two files have in common, from the top."""
+def _shared(path: str, target: list[str]) -> int:
+    """How many directories two files have in common, from the top. target: the parts of the other path."""
     count = 0
-    for one, other in zip(path.split("/"), target.split("/"), strict=False):
+    for one, other in zip(path.split("/"), target, strict=False):
         if one != other:
             break
         count += 1

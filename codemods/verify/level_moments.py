@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from codemods.source.nodes import walk
 from codemods.verify.names import bindings, local_names, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -82,7 +83,7 @@ def _evaluated_parts(node: ast.AST, is_lazy: bool) -> Iterator[tuple[ast.AST, fr
         return
     extra = nothing
     if isinstance(node, _COMPREHENSIONS):
-        extra = frozenset(n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name))
+        extra = frozenset(n.id for each in node.generators for n in walk(each.target) if isinstance(n, ast.Name))
     for name, value in ast.iter_fields(node):
         if name == "annotation" and is_lazy:
             continue
@@ -116,7 +117,7 @@ def missing_at_run_time(tree: ast.Module, raw: bytes) -> dict[str, int]:
     found = readers(tree, raw, typed - bound)
     if not is_lazy and "*" not in bound:
         for note, line in _annotations(tree.body):
-            for each in ast.walk(note):
+            for each in walk(note):
                 if isinstance(each, ast.Name) and each.id not in bound and each.id not in BUILTINS:
                     found.setdefault(each.id, line)
     return found
@@ -189,7 +190,7 @@ def _run_time_reads(start: ast.AST, around: frozenset[str]) -> Iterator[tuple[st
             todo += [(each, inner) for each in ([node.body] if isinstance(node, ast.Lambda) else node.body)]
             continue
         extra = frozenset(
-            n.id for each in getattr(node, "generators", ()) for n in ast.walk(each.target) if isinstance(n, ast.Name)
+            n.id for each in getattr(node, "generators", ()) for n in walk(each.target) if isinstance(n, ast.Name)
         )
         for name, value in ast.iter_fields(node):
             if name != "annotation":

@@ -8,6 +8,7 @@ import ast
 import re
 
 from codemods.source.import_effects import is_inert, is_inert_value
+from codemods.source.nodes import walk
 from codemods.verify.forms import record_fields
 from codemods.verify.frames import Frame
 from codemods.verify.level_moments import reads_at_load
@@ -51,7 +52,7 @@ class Order:
             return True
         table = self.names[frame.side].table(frame.path)
         for part in parts:
-            for each in ast.walk(part):
+            for each in walk(part):
                 if isinstance(each, ast.Name) and len(table.get(each.id, ())) > 1:
                     return True
                 if isinstance(each, ast.Subscript) and part in args:

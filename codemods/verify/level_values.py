@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.source.import_effects import is_inert_value
+from codemods.source.nodes import below, walk
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
@@ -87,7 +88,7 @@ class ValueLines:
         for path in sorted(self.claims.changed):
             if path not in self.change.new or path == now[0]:
                 continue
-            for node in ast.walk(self.names[NEW].tree(path)):
+            for node in below(self.names[NEW].tree(path)):
                 if not isinstance(node, ast.ImportFrom):
                     continue
                 for alias in node.names:
@@ -102,7 +103,7 @@ class ValueLines:
             return False
         return any(
             isinstance(node, ast.ImportFrom) and any(alias.name == was[1] for alias in node.names)
-            for node in ast.walk(self.names[OLD].tree(path))
+            for node in below(self.names[OLD].tree(path))
         )
 
     def _is_timeless(self, node: ast.expr, path: str) -> bool:
@@ -111,7 +112,7 @@ class ValueLines:
             return True
         if not is_inert_value(node):
             return False
-        for each in ast.walk(node):
+        for each in walk(node):
             if isinstance(each, ast.Subscript) and not _is_type(each):
                 return False
             if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):

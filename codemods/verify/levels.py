@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codemods.schema.verdict import Problem
+from codemods.source.nodes import walk
 from codemods.verify.change import TreeChange
 from codemods.verify.forms import record_fields, without_docstring
 from codemods.verify.frames import Claims, Frame, Line, level_frame
@@ -257,7 +258,7 @@ class Levels:
         return any(
             (isinstance(each, ast.Name) and each.id in words)
             or (isinstance(each, ast.Attribute) and each.attr in self._opened)
-            for each in ast.walk(node)
+            for each in walk(node)
         )
 
     def _is_same(self, was: ast.stmt, before: str, node: ast.stmt, after: str) -> bool:

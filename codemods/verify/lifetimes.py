@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Problem
 from codemods.source.index import mentioning
+from codemods.source.nodes import walk
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims
 from codemods.verify.names import Names
@@ -53,7 +54,7 @@ class Lifetimes:
 
 def _kept(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, int]]:
     """Names that are called for a local, with the line."""
-    for each in ast.walk(node):
+    for each in walk(node):
         value = each.value if isinstance(each, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
         if isinstance(value, ast.Call) and isinstance(value.func, (ast.Name, ast.Attribute)):
             yield ast.unparse(value.func).rpartition(".")[2], value.lineno

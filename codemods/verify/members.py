@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.source.nodes import walk
 from codemods.verify.class_text import ClassText, class_in
 from codemods.verify.names import Names, parameters
 from codemods.verify.readers_family import is_test_path
@@ -15,6 +16,8 @@ from codemods.verify.tree_lines import TreeLines
 
 Owner = tuple[str, str]  # path, qualname of a class
 _MAX_HOPS = 6
+_DEFINED = rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+"
+_DEFINED_NAME = re.compile(rb"%b(\w+)" % _DEFINED, re.MULTILINE)
 _FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _STAR = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+\*", re.MULTILINE)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+([\w.]+)[ \t]+as[ \t]+(\w+)", re.MULTILINE)
@@ -29,6 +32,7 @@ class Members:
         self._found: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._heirs: dict[Owner, list[ClassText]] = {}
         self._lines: dict[Owner, list[ClassText]] = {}
+        self._defined: dict[str, frozenset[bytes]] = {}
 
     # ---- where classes and functions are
 
@@ -50,7 +54,7 @@ class Members:
     def _find(self, path: str, dotted: str, hops: int) -> tuple[str, str] | None:
         raw = self.lines.raw(self.side, path)
         head, _, rest = dotted.partition(".")
-        if not rest and re.search(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+%b\b" % head.encode(), raw, re.MULTILINE):
+        if not rest and self._is_defined(path, raw, head):
             return (path, head)
         if hops <= 0:
             return None
@@ -69,6 +73,14 @@ class Members:
             if place is not None:
                 return place
         return None
+
+    def _is_defined(self, path: str, raw: bytes, name: str) -> bool:
+        """Whether a file has a class or a function of this name, wherever in it."""
+        if not name.isascii():
+            return re.search(rb"%b%b\b" % (_DEFINED, name.encode()), raw, re.MULTILINE) is not None
+        if path not in self._defined:
+            self._defined[path] = frozenset(_DEFINED_NAME.findall(raw))
+        return name.encode() in self._defined[path]
 
     def _absolute(self, path: str, dotted: bytes) -> str:
         bare = dotted.lstrip(b".")
@@ -203,7 +215,7 @@ class Members:
             if each.arg == name:
                 return self._type(path, ast.unparse(each.annotation)) if each.annotation is not None else None
         values = []
-        for inner in ast.walk(node):
+        for inner in walk(node):
             if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name) and inner.target.id == name:
                 return self._type(path, ast.unparse(inner.annotation))
             if isinstance(inner, ast.Assign):

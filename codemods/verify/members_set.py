@@ -9,9 +9,10 @@ import ast
 import re
 from collections.abc import Sequence
 
+from codemods.source.nodes import children
 from codemods.verify.class_text import ClassText
 from codemods.verify.members import Members
-from codemods.verify.names import parameters
+from codemods.verify.names import parameters, statements
 from codemods.verify.readers_family import is_test_path
 
 _DEEPEST = 5
@@ -130,7 +131,7 @@ class Presence:
             at = todo.pop()
             if isinstance(at, _LATER):
                 continue
-            todo += ast.iter_child_nodes(at)
+            todo += children(at)
             if isinstance(at, ast.Attribute) and isinstance(at.ctx, ast.Store) and _is_me(at.value, me):
                 found.add(at.attr)
             if isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute):
@@ -174,9 +175,7 @@ def _ends(body: Sequence[ast.stmt]) -> str:
     """How a block ends: "raise", "leave" for another way out of it, or ""."""
     if body and isinstance(body[-1], ast.Raise):
         return "raise"
-    return (
-        "leave" if any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in body for n in ast.walk(s)) else ""
-    )
+    return "leave" if any(isinstance(each, (ast.Return, ast.Break, ast.Continue)) for each in statements(body)) else ""
 
 
 def _read(node: ast.stmt, me: str) -> set[str]:
@@ -199,7 +198,7 @@ def _read(node: ast.stmt, me: str) -> set[str]:
         elif isinstance(at, ast.IfExp):
             todo.append(at.test)
         elif not isinstance(at, (*_LATER, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            todo += ast.iter_child_nodes(at)
+            todo += children(at)
             if isinstance(at, ast.Attribute) and isinstance(at.ctx, ast.Load) and _is_me(at.value, me):
                 found.add(at.attr)
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.source.nodes import walk
 from codemods.verify.class_text import ClassText
 from codemods.verify.members import Members
 from codemods.verify.names import Unreadable
@@ -215,7 +216,7 @@ def _initials(name: str) -> str:
 def _handed(path: str, node: ast.AST, names: set[str]) -> list[str]:
     """The calls in a function that get one of the names, as receiver or argument."""
     found = []
-    for call in ast.walk(node):
+    for call in walk(node):
         if not isinstance(call, ast.Call):
             continue
         func = call.func

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
+from codemods.source.nodes import children, walk
 from codemods.verify.trees import tree_of
 
 Definition = tuple[str, str]  # path, qualname
@@ -19,6 +20,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Ref = tuple[str, ...]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BINDING = frozenset({*_SCOPES, *_COMPREHENSIONS, ast.Import, ast.ImportFrom, ast.Name, ast.ExceptHandler, ast.MatchAs,
+                      ast.MatchStar, ast.MatchMapping})  # fmt: skip
 _BUILTINS = frozenset(dir(builtins))
 _MAX_HOPS = 12
 _KEPT = "_unmoved_local_names"  # on the node itself: asked for again and again
@@ -75,7 +78,8 @@ class Names:
     def rebound(self, path: str) -> frozenset[str]:
         """The globals that functions of a file bind anew."""
         if path not in self._rebound:
-            found = [each.names for each in ast.walk(self.tree(path)) if isinstance(each, ast.Global)]
+            body = self.tree(path).body if b"global" in self.files.read(path) else []
+            found = [each.names for each in statements(body) if isinstance(each, ast.Global)]
             self._rebound[path] = frozenset(name for names in found for name in names)
         return self._rebound[path]
 
@@ -278,27 +282,27 @@ def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
     todo: list[ast.AST] = list(body)
     while todo:
         node = todo.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if type(node) not in _BINDING:
+            todo += children(node)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name, node
             todo += [*node.decorator_list, *_evaluated(node)]
-            continue
-        if isinstance(node, ast.Lambda):
+        elif isinstance(node, ast.Lambda):
             todo += [*node.args.defaults, *(default for default in node.args.kw_defaults if default)]
-            continue
-        if isinstance(node, _COMPREHENSIONS):
-            yield from ((inner.target.id, inner) for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
-            continue
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                whole = alias.asname or alias.name
-                yield (whole.partition(".")[0] if isinstance(node, ast.Import) and not alias.asname else whole), node
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            yield node.id, node
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-            yield node.name, node
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest, node
-        todo += ast.iter_child_nodes(node)
+        elif isinstance(node, _COMPREHENSIONS):
+            yield from ((inner.target.id, inner) for inner in walk(node) if isinstance(inner, ast.NamedExpr))
+        else:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for alias in node.names:
+                    is_first = isinstance(node, ast.Import) and not alias.asname
+                    yield (alias.name.partition(".")[0] if is_first else alias.asname or alias.name), node
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                yield node.id, node
+            elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+                yield node.name, node
+            elif isinstance(node, ast.MatchMapping) and node.rest:
+                yield node.rest, node
+            todo += children(node)
 
 
 def _evaluated(node: Function | ast.ClassDef) -> list[ast.expr]:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Problem
 from codemods.source.index import mentioning
+from codemods.source.nodes import walk
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims
 from codemods.verify.names import Definition, Names
@@ -59,22 +60,31 @@ class Patches:
             tail, word = re.escape(self._tail(path).encode()), name.encode()
             dotted = self._tail(path).encode() + b"." + word
             sets = re.compile(
-                rb"\b" + tail + rb"\." + word + rb"\s*=(?!=)"
-                rb"|[\"'][\w.]*\b" + tail + rb"\." + word + rb"[\"']"
-                rb"|(?:setattr|patch\.object)\(\s*[\w.]*\b" + tail + rb"\s*,\s*[\"']" + word + rb"[\"']"
-            )  # fmt: skip
+                rb"\b" + tail + rb"\." + word + rb"\s*=(?!=)|[\"'][\w.]*\b" + tail + rb"\." + word + rb"[\"']"
+            )
+            by_text = re.compile(rb"\(\s*[\w.]*\b" + tail + rb"\s*,\s*[\"']" + word + rb"[\"']")
             for each in mentioning(self.change.new, self._tail(path), name):
                 try:
                     raw = self.change.new.read(each)
                 except SourceError:  # too large to be code
                     continue
-                is_near = dotted in raw or b"setattr" in raw or b"patch.object" in raw
-                found = sets.search(raw) if is_near else None
-                if found is not None:
-                    line = raw.count(b"\n", 0, found.start()) + 1
+                found = sets.search(raw) if dotted in raw else None
+                starts = [*_setters(raw, by_text), *([found.start()] if found is not None else ())]
+                if starts:
+                    line = raw.count(b"\n", 0, min(starts)) + 1
                     text = f"sets `{name}` of {self.old.modules.module_of(path)}, and code that read it there has moved"
                     yield Problem(each, line, "U111", text)
 
 
+def _setters(raw: bytes, given: re.Pattern[bytes]) -> Iterator[int]:
+    """Where something is set by its name. given: what is called with it, from the bracket on."""
+    for function in (b"setattr", b"patch.object"):
+        at = raw.find(function)
+        while at >= 0:
+            if given.match(raw, at + len(function)) is not None:
+                yield at
+            at = raw.find(function, at + 1)
+
+
 def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    return {each.id for each in walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}

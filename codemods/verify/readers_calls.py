@@ -16,6 +16,7 @@ from codemods.source.files import FileSet
 from codemods.source.index import mentioning
 from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
+from codemods.source.nodes import below
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Source, load
 from codemods.source.receiver_kinds import Known
 from codemods.source.receivers import receiver_type, scope_at
@@ -73,7 +74,7 @@ def _function_calls(files: FileSet, path: str, name: str, after: Signature) -> I
         except SourceError:
             continue
         aliases, holders = _reached(files, source, path, name)
-        for node in ast.walk(source.tree):
+        for node in below(source.tree):
             if isinstance(node, ast.Call) and _is_call_of(source, node.func, name, aliases, holders):
                 yield source, node
 
@@ -192,7 +193,7 @@ def _super_calls(files: FileSet, family: Family, refit: Refit) -> Iterator[tuple
 
 def _calls_of(source: Source, name: str) -> Iterator[tuple[ast.Call, ast.expr]]:
     """Calls of `receiver.name`, each with the receiver."""
-    for node in ast.walk(source.tree):
+    for node in below(source.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name:
             yield node, node.func.value
 

@@ -13,6 +13,7 @@ from codemods.schema.errors import SourceError
 from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
 from codemods.source.index import has_word, mentioning
+from codemods.source.nodes import below
 from codemods.source.parse import FUNCTIONS, Source, load
 from codemods.verify.readers_family import Family, is_test_path, snake
 from codemods.verify.readers_gone import GoneMember
@@ -95,7 +96,7 @@ def _objects(files: FileSet, family: Family, path: str, names: set[str]) -> Iter
         source = load(files, path)
     except SourceError:
         return
-    for node in ast.walk(source.tree):
+    for node in below(source.tree):
         if isinstance(node, ast.Call) and _is_maker(node):
             given = [each for each in node.keywords if each.arg in names]
             if given and _stands_for(source, family, node):
@@ -116,7 +117,7 @@ def _made(source: Source, receiver: ast.expr) -> ast.Call | None:
     kinds = FUNCTIONS if isinstance(receiver, ast.Name) else (ast.ClassDef,)
     around = source.enclosing(receiver, *kinds) or source.tree
     text = ast.unparse(receiver)
-    assigned = [node for node in ast.walk(around) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
+    assigned = [node for node in below(around) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
     for node in assigned:
         assert isinstance(node.value, ast.Call)
         if _is_maker(node.value) and any(ast.unparse(target) == text for target in node.targets):
@@ -141,7 +142,7 @@ def _stands_for(source: Source, family: Family, call: ast.Call) -> bool:
     for target in above.targets:
         if isinstance(target, ast.Name) and _is_maker_of(source, family, call):
             around = source.enclosing(call, *FUNCTIONS)
-            returned = [each.value for each in ast.walk(around) if isinstance(each, ast.Return)] if around else []
+            returned = [each.value for each in below(around) if isinstance(each, ast.Return)] if around else []
             if any(isinstance(each, ast.Name) and each.id == target.id for each in returned):
                 return True
         leaf = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")

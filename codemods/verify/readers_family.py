@@ -210,9 +210,14 @@ class Family:
     @cached_property
     def has_rival(self) -> bool:
         """Whether another class of the tree has the very same name."""
-        defines = re.compile(rb"^[ \t]*class[ \t]+" + re.escape(self.key.name.encode()) + rb"\b", re.MULTILINE)
-        paths = [path for path in mentioning(self.files, self.key.name) if defines.search(text_of(self.files, path))]
-        return any(path != self.path and not is_test_path(path) for path in paths)
+        header = rb"class[ \t]+" + re.escape(self.key.name.encode()) + rb"\b"
+        near, defines = re.compile(header), re.compile(rb"^[ \t]*" + header, re.MULTILINE)
+        for path in mentioning(self.files, self.key.name):
+            if path != self.path and not is_test_path(path):
+                raw = text_of(self.files, path)
+                if near.search(raw) is not None and defines.search(raw) is not None:
+                    return True
+        return False
 
     @cached_property
     def is_made(self) -> bool:

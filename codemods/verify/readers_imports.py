@@ -16,6 +16,7 @@ from codemods.source.files import FileSet
 from codemods.source.index import has_word, mentioning
 from codemods.source.mentions import occurrences
 from codemods.source.modules import modules_of
+from codemods.source.nodes import below
 from codemods.source.parse import Source, load
 from codemods.source.scopes import Role, chain, is_unresolved, lookup
 from codemods.verify.readers_gone import GoneModule, GoneName, star_names
@@ -86,7 +87,7 @@ class _Reader:
     def problems(self) -> Iterator[Problem]:
         yield from self.imported()
         dotted = f"{self.module}."
-        for node in ast.walk(self.source.tree):
+        for node in below(self.source.tree):
             if isinstance(node, ast.Attribute):
                 if node.attr in self.names and _dotted(node.value) in self.holders:
                     yield self.problem(node.lineno, node.attr, "read through the module")
@@ -265,7 +266,7 @@ def _module_in(files: FileSet, source: Source, gone: GoneModule) -> Iterator[Pro
             if not is_bound:
                 yield Problem(source.path, statement.lineno, "U119", message % "imported")
     if package:
-        for node in ast.walk(source.tree):
+        for node in below(source.tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and gone.module in node.value:
                 is_it = node.value.replace(":", ".") == gone.module or node.value.replace(":", ".").startswith(
                     f"{gone.module}."

@@ -14,11 +14,13 @@ from msgspec import Struct, field
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
 from codemods.source.locate import flattened
+from codemods.source.nodes import walk
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source, light_tree
 from codemods.source.text import Text
 from codemods.verify.readers_signatures import Signature, last_name, record_of, signature_of
 
 _KEEP = 1024  # files; an inventory is a few kilobytes
+_SIMPLE = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass})
 _BLOCKS = ("body", "orelse", "finalbody")
 _SAME_SIGNATURE = frozenset(
     {"staticmethod", "classmethod", "abstractmethod", "override", "final", "no_grad", "inference_mode"}
@@ -105,18 +107,25 @@ def imports_in(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
             yield node
 
 
-def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: list[ast.stmt]) -> list[ast.stmt]:
     """All statements of a block, nested ones included, without entering expressions."""
+    found: list[ast.stmt] = []
+    _collect(body, found)
+    return found
+
+
+def _collect(body: list[ast.stmt], found: list[ast.stmt]) -> None:
     for node in body:
-        yield node
-        for block in _BLOCKS:
-            inner = getattr(node, block, None)
-            if inner:
-                yield from statements(inner)
-        for handler in getattr(node, "handlers", ()):
-            yield from statements(handler.body)
-        for case in getattr(node, "cases", ()):
-            yield from statements(case.body)
+        found.append(node)
+        if type(node) not in _SIMPLE:
+            for block in _BLOCKS:
+                inner = getattr(node, block, None)
+                if inner:
+                    _collect(inner, found)
+            for handler in getattr(node, "handlers", ()):
+                _collect(handler.body, found)
+            for case in getattr(node, "cases", ()):
+                _collect(case.body, found)
 
 
 def is_docstring(source: Source, node: ast.Constant) -> bool:
@@ -162,7 +171,7 @@ class _Reading:
                 else:
                     self.bound[name] = _last(self.bound.get(name), held)
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and "__all__" in _target_names(node):
-                for each in ast.walk(node):
+                for each in walk(node):
                     if isinstance(each, ast.Constant) and isinstance(each.value, str):
                         self.exported[each.value] = each.lineno
             self.nested(node, "")
@@ -188,7 +197,7 @@ class _Reading:
             for name, held in _bindings(statement, "method"):
                 kept.members[name] = _last(kept.members.get(name), held)
             if isinstance(statement, ast.Assign) and "__slots__" in _target_names(statement):
-                texts = [each for each in ast.walk(statement.value) if isinstance(each, ast.Constant)]
+                texts = [each for each in walk(statement.value) if isinstance(each, ast.Constant)]
                 kept.members.update({str(each.value): Held("attribute", each.lineno) for each in texts})
             if isinstance(statement, FUNCTIONS):
                 kept.method(statement)

@@ -20,6 +20,7 @@ from codemods.source.index import mentioning
 from codemods.source.members import self_name
 from codemods.source.mentions import Mention, attributes, occurrences
 from codemods.source.modules import modules_of
+from codemods.source.nodes import below
 from codemods.source.parse import DEFINITIONS, FUNCTIONS, Function, Source
 from codemods.source.receiver_kinds import ClassObject, Known, Unknown
 from codemods.source.receivers import receiver_type, scope_at
@@ -127,7 +128,7 @@ class _Search:
 
     def texts(self, source: Source, dotted: str) -> Iterator[_Place]:
         """Places that name the member in a string: getattr and its like, and dotted names of the class."""
-        for node in ast.walk(source.tree):
+        for node in below(source.tree):
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
                 continue
             if node.value.endswith(f".{dotted}") and not self.family.has_rival:
@@ -252,7 +253,7 @@ def _is_plain(method: Function) -> bool:
     return not any(
         (isinstance(node, ast.Name) and node.id == argument.arg and isinstance(node.ctx, ast.Store))
         or (isinstance(node, ast.arg) and node.arg == argument.arg and node is not argument)
-        for node in ast.walk(method)
+        for node in below(method)
     )
 
 
@@ -265,7 +266,7 @@ def _annotation_of(receiver: ast.expr, mention: Mention) -> str:
             continue
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         found = [each for each in arguments if each.arg == receiver.id]
-        nodes = list(ast.walk(function))
+        nodes = below(function)
         names = [each for each in nodes if isinstance(each, ast.Name) and each.id == receiver.id]
         is_guarded = any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == "isinstance" for each in nodes)
         if is_guarded or not all(isinstance(each.ctx, ast.Load) for each in names):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 
+from codemods.source.nodes import walk
 from codemods.verify.frames import Duty, Frame
 from codemods.verify.injections import Injections, in_turn
 from codemods.verify.values import NEW, OLD
@@ -52,7 +53,7 @@ class Recursion(Injections):
         finds it by."""
         if wanted is None:
             return True
-        names = {each.id for each in ast.walk(wanted) if isinstance(each, ast.Name) and fo.home(each.id) is not None}
+        names = {each.id for each in walk(wanted) if isinstance(each, ast.Name) and fo.home(each.id) is not None}
         if not all(self._is_itself(name, handed.get(name, ast.Name(name, ast.Load())), fo) for name in names):
             return False
         return self.same(wanted, fo, given, fn)

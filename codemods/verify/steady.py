@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.source.nodes import walk
+
 _PLAIN_CALLS = frozenset(
     {"hasattr", "getattr", "isinstance", "len", "bool", "str", "int", "machine", "system", "lower", "upper", "strip"}
     | {"startswith", "endswith", "find_spec"}
@@ -35,13 +37,11 @@ def is_steady(raw: bytes, name: str) -> bool:
 def _is_plain(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
-    if not isinstance(node, (ast.Assign, ast.Return)) or any(
-        isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)
-    ):
+    if not isinstance(node, (ast.Assign, ast.Return)) or any(isinstance(inner, ast.NamedExpr) for inner in walk(node)):
         return False
     if isinstance(node, ast.Assign) and not all(isinstance(target, ast.Name) for target in node.targets):
         return False
-    return all(_is_plain_call(inner) for inner in ast.walk(node) if isinstance(inner, ast.Call))
+    return all(_is_plain_call(inner) for inner in walk(node) if isinstance(inner, ast.Call))
 
 
 def _is_plain_call(call: ast.Call) -> bool:
@@ -51,12 +51,10 @@ def _is_plain_call(call: ast.Call) -> bool:
 
 def _reads_state(function: ast.FunctionDef, raw: bytes) -> bool:
     """Whether it reads a name that some function of the module declares global, or an environment variable."""
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(function) if isinstance(node, ast.Name)}
     written = {
         word.decode("utf-8", "replace")
         for line in re.findall(rb"^[ \t]+global[ \t]+([\w, ]+)", raw, re.MULTILINE)
         for word in re.findall(rb"\w+", line)
     }
-    return bool(names & written) or any(
-        isinstance(n, ast.Attribute) and n.attr == "environ" for n in ast.walk(function)
-    )
+    return bool(names & written) or any(isinstance(n, ast.Attribute) and n.attr == "environ" for n in walk(function))

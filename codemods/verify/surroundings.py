@@ -15,6 +15,7 @@ from codemods.schema.verdict import Problem
 from codemods.source.files import FileSet
 from codemods.source.import_effects import is_inert_call
 from codemods.source.index import DOCUMENT_SUFFIXES, mentioning
+from codemods.source.nodes import below
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims
 from codemods.verify.names import Definition, Names
@@ -320,7 +321,7 @@ def computed_texts(raw: bytes) -> Iterator[tuple[str, str, int]]:
         tree = ast.parse(raw)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for node in ast.walk(tree):
+    for node in below(tree):
         parts: list[ast.expr] = []
         if isinstance(node, ast.JoinedStr):
             parts = node.values

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -47,12 +48,13 @@ class TreeLines:
         self._search: Callable[[], list[tuple[str, int, bytes]] | None] | None = None
         self._by_name: dict[str, list[Hit]] = {}
         self._texts: dict[tuple[int, str], bytes] = {}
+        self._lines: dict[tuple[int, str], list[bytes]] = {}
 
     def begin(self) -> None:
-        """Lets a base that can search by itself do so while others work."""
+        """Lets a base that can search by itself do so while others work, along with the words it is told next."""
         search = getattr(self.change.new.base, "search_lines", None)
         if search is not None:
-            self._search = search(self._pattern, (".py",))
+            self._search = search(self._alternatives, (".py",))
 
     def raw(self, side: int, path: str) -> bytes:
         """The file a hit stands in."""
@@ -63,13 +65,25 @@ class TreeLines:
 
     @cached_property
     def hits(self) -> tuple[Hit, ...]:
-        """Every line that matched, whatever for."""
+        """Every line that matched, whatever for, and perhaps others that somebody else looked for."""
         return tuple(self._found())
 
+    @cached_property
+    def _text(self) -> tuple[bytes, list[int]]:
+        """All lines as one text, and where each starts in it."""
+        ends = list(accumulate(len(hit.text) + 1 for hit in self.hits))
+        return b"\n".join(hit.text for hit in self.hits), [0, *ends]
+
     def _with(self, name: str) -> list[Hit]:
+        """The lines that say a name, perhaps as a part of another."""
         if name not in self._by_name:
-            wanted = name.encode()
-            self._by_name[name] = [hit for hit in self.hits if wanted in hit.text]
+            (text, starts), wanted = self._text, name.encode()
+            found, at = [], text.find(wanted)
+            while at >= 0:
+                number = bisect_right(starts, at)
+                found.append(self.hits[number - 1])
+                at = text.find(wanted, starts[number])
+            self._by_name[name] = found
         return self._by_name[name]
 
     def writes(self, name: str) -> list[tuple[Hit, str]]:
@@ -99,7 +113,7 @@ class TreeLines:
         """Where a class stands whose header names one of these as a base, and what it is called."""
         word = re.compile(rb"\b%b\b" % _any(names).encode())
         found = []
-        for hit, match in self._headers_with(word):
+        for hit, match in self._headers_with(names):
             text = hit.text[match.end() :]
             if b")" not in text:
                 text = self._rest(hit) if self._may_go_on(hit, word) else b""
@@ -107,11 +121,16 @@ class TreeLines:
                 found.append((hit, match[2].decode("utf-8", "replace")))
         return found
 
-    def _headers_with(self, word: re.Pattern[bytes]) -> Iterator[tuple[Hit, re.Match[bytes]]]:
-        """The headers that have a word, or go over several lines."""
+    def _headers_with(self, names: set[str]) -> Iterator[tuple[Hit, re.Match[bytes]]]:
+        """The headers that say one of the names, perhaps as a part of another, or go over several lines."""
         text, starts, split = self._header_text
-        numbers = {bisect_right(starts, match.start()) - 1 for match in word.finditer(text)}
-        yield from (self.headers[number] for number in sorted(numbers | split))
+        numbers = set(split)
+        for word in (name.encode() for name in names):
+            at = text.find(word)
+            while at >= 0:
+                numbers.add(bisect_right(starts, at) - 1)
+                at = text.find(word, at + 1)
+        yield from (self.headers[number] for number in sorted(numbers))
 
     @cached_property
     def _header_text(self) -> tuple[bytes, list[int], set[int]]:
@@ -134,7 +153,7 @@ class TreeLines:
     def _bare(self) -> dict[tuple[int, str], list[Hit]]:
         found: dict[tuple[int, str], list[Hit]] = {}
         for hit in self.hits:
-            if _BARE_CLASS.match(hit.text) is not None:
+            if _BARE_CLASS.match(hit.text) is not None and self._compiled.search(hit.text) is not None:
                 found.setdefault((hit.side, hit.path), []).append(hit)
         return found
 
@@ -211,21 +230,13 @@ class TreeLines:
 
     def _is_tuple(self, hit: Hit) -> bool:
         """Whether a line is part of a target that goes over several lines."""
-        ends = self._tuple_ends.get((hit.side, hit.path), [])
-        if not any(0 < end - hit.number < 40 for end in ends):
+        if (hit.side, hit.path) not in self._lines:
+            self._lines[hit.side, hit.path] = self.raw(hit.side, hit.path).split(b"\n")
+        lines = self._lines[hit.side, hit.path][hit.number - 1 : hit.number + 40]
+        if not any(_TUPLE_END.match(line) is not None for line in lines[1:40]):
             return False
-        lines = self.raw(hit.side, hit.path).split(b"\n")[hit.number - 1 : hit.number + 40]
         after = b"\n".join(lines)[len(hit.text) :]
         return re.match(rb"[\w.,\s\[\]]*\)[ \t]*=(?!=)", after) is not None
-
-    @cached_property
-    def _tuple_ends(self) -> dict[tuple[int, str], list[int]]:
-        """Side and path -> the lines that close a target of several lines."""
-        found: dict[tuple[int, str], list[int]] = {}
-        for hit in self.hits:
-            if _TUPLE_END.match(hit.text) is not None:
-                found.setdefault((hit.side, hit.path), []).append(hit.number)
-        return found
 
     def _by_word(self, kind: str, name: str) -> Iterator[tuple[Hit, re.Match[bytes]]]:
         assert name in getattr(self.asked, kind)
@@ -235,7 +246,7 @@ class TreeLines:
 
     def _found(self) -> Iterator[Hit]:
         found = self._search() if self._search is not None else None
-        compiled = re.compile(self._pattern.encode(), re.MULTILINE)
+        compiled = self._compiled
         if found is None:
             for path in self.change.new.paths():
                 if path.endswith(".py") and path not in self.changed:
@@ -247,21 +258,27 @@ class TreeLines:
                 yield from _search(side, path, self.raw(side, path), compiled)
 
     @cached_property
-    def _pattern(self) -> str:
-        """One pattern for everything; it lets lines through that turn out to be none of ours, and is quick."""
-        parts = [r"\bclass[ \t]+\w+[ \t]*[(:]"]
-        if self.asked.classes:
-            parts.append(rf"\b{_any(self.asked.classes)},?[ \t]*$")
-        if self.asked.written:
-            names = _any(self.asked.written)
+    def _compiled(self) -> re.Pattern[bytes]:
+        return re.compile(rf"\b(?:{self._alternatives})".encode(), re.MULTILINE)
+
+    @cached_property
+    def _alternatives(self) -> str:
+        """What lines are looked for by, always from the start of a word: so most places are passed over at once. Lets
+        lines through that turn out to be none of ours, and is quick."""
+        asked = self.asked
+        parts = [r"class[ \t]+\w+[ \t]*[(:]"]
+        if asked.classes:
+            parts.append(rf"{_any(asked.classes)},?[ \t]*$")
+        if asked.written:
+            names = _any(asked.written)
             parts += [
-                rf"\.{names}\b[ \t]*(?::[^=,()]*=|{_ASSIGNS}|,[^=()]*=|,?[ \t]*$)",
-                rf"\b(?:for|as|del)[ \t]+[^#=]*\.{names}\b|[\"']{names}[\"']|\)[ \t]*=(?!=)",
+                rf"(?<=\.){names}\b[ \t]*(?::[^=,()]*=|{_ASSIGNS}|,[^=()]*\)?[ \t]*=|,?[ \t]*$)",
+                rf"(?:for|as|del)[ \t]+[^#=\n]*\.{names}\b|(?<=[\"']){names}[\"']",
             ]
-        if self.asked.defined:
-            parts.append(rf"\b(?:def|class)[ \t]+{_any(self.asked.defined)}\b|\bproperty\(")
-        if self.asked.said:
-            parts.append(rf"\b{_any(self.asked.said)}\b")
+        if asked.defined:
+            parts.append(rf"(?:def|class)[ \t]+{_any(asked.defined)}\b|property\(")
+        if asked.said:
+            parts.append(rf"{_any(asked.said)}\b")
         return "|".join(parts)
 
 

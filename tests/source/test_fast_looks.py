@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from codemods.source import parse
 from codemods.source.files import FileSet, MemoryTree
 from codemods.source.fstrings import outermost, outermost_in
-from codemods.source.nodes import statements, walk
+from codemods.source.nodes import below, statements, walk
 from codemods.source.text import Text
 
 OURS = sorted(Path(__file__).parents[2].glob("codemods/*/*.py"))[::7]
@@ -92,3 +93,22 @@ def test_what_is_forgotten_is_collected_when_nobody_else_collects(monkeypatch: p
     finally:
         if was_enabled:
             gc.enable()
+
+
+_MANY_KINDS = """\
+match x:
+    case {'a': 1, **rest}: pass
+    case [None, *y] | C(a=True): pass
+f(*a, **{**b, 'c': lambda p, /, q=1, *, r, s=2: (yield)})
+global g
+import a.b as c
+"""
+_PARAMETERS_OF_TYPES = "type A[T: int] = T\ndef h[*U, **P](): nonlocal z\n"
+
+
+def test_every_kind_of_node_is_walked() -> None:
+    tree = ast.parse(_MANY_KINDS + _PARAMETERS_OF_TYPES * (sys.version_info >= (3, 12)))
+    wanted = [node for node in ast.walk(tree) if not isinstance(node, _SKIPPED)]
+    assert list(walk(tree)) == wanted
+    assert below(tree) == wanted[1:]
+    assert below(tree) is below(tree)
