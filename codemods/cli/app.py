@@ -16,6 +16,8 @@ from codemods.cli.explain import explain
 from codemods.cli.options import FormatOption, Root, format_text
 from codemods.cli.plain_options import PlainCommand, PlainGroup
 from codemods.cli.plan import plan
+from codemods.cli.prove import prove
+from codemods.cli.prove_options import ProveCommand
 from codemods.cli.record import RecordCommand, record
 from codemods.cli.replay import replay
 from codemods.cli.session import COULD_NOT, INTERRUPTED, Session, UsageProblem, internal, run, show_error
@@ -35,6 +37,7 @@ app.command("plan", cls=PlainCommand)(plan)
 app.command("apply", cls=PlainCommand)(apply)
 app.command("verify", cls=PlainCommand)(verify)
 app.command("check", cls=PlainCommand)(check)
+app.command("prove", cls=ProveCommand)(prove)
 app.command("record", cls=RecordCommand)(record)
 app.command("replay", cls=PlainCommand)(replay)
 app.command("explain", cls=PlainCommand)(explain)
@@ -73,6 +76,7 @@ def _unmoved(
     unmoved apply plan.toml --branch NAME            prep, move and post commits on a new branch
     unmoved verify main..HEAD                        which operation made each changed line, and what is left
     unmoved check CERT                               does a certificate of `verify` hold?
+    unmoved prove main..HEAD                         does what is left behave the same, on every path?
     unmoved record TARGET --to DIR -- COMMAND        keep real calls of a running program
     unmoved replay DIR                               does the function still do what was recorded?
     unmoved explain U104                             what a hazard is and what settles it

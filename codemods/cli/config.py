@@ -18,7 +18,7 @@ from codemods.schema.errors import ConfigError
 from codemods.schema.toml_check import Problem, TomlProblems, check_table, shown
 from codemods.schema.toml_text import BadToml, KeyPath, TomlText
 
-_LISTS = ("exclude", "source-roots", "redact")
+_LISTS = ("exclude", "source-roots", "redact", "real")
 _DEFAULT = "default"
 
 
@@ -67,6 +67,7 @@ class Resolved(Struct, frozen=True, kw_only=True):
             "line-length": self.line_length,
             "accept": config.accept,
             "redact": list(config.redact),
+            "real": list(config.real),
             "format": config.format,
         }
         return [Setting(key=key, value=value, origin=self.origins[key]) for key, value in values.items()]
@@ -150,7 +151,7 @@ def _table(document: TomlText, *keys: str) -> Mapping[str, object] | None:
 def _environment(environ: Mapping[str, str]) -> Mapping[str, object]:
     """Lists are parted by the system's path separator; empty means not set. `accept` needs reasons, so a file."""
     raw: dict[str, object] = {}
-    for key in ("exclude", "source-roots", "line-length", "redact", "format"):
+    for key in ("exclude", "source-roots", "line-length", "redact", "real", "format"):
         value = environ.get(_variable(key), "")
         if value:
             is_number = key == "line-length" and value.isdecimal()
@@ -222,6 +223,10 @@ def _complaints(config: Config) -> Iterator[tuple[KeyPath, str, str, str]]:
     for index, pattern in enumerate(config.redact):
         if not pattern.strip("! "):
             yield ("redact", index), "bad-value", "`redact` has an empty name", "leave it out"
+    for index, module in enumerate(config.real):
+        if not all(part.isidentifier() for part in module.split(".")):
+            message = f"`real` has {shown(module)}, which names no module"
+            yield ("real", index), "bad-value", message, "write its dotted name"
 
 
 def _plain(path: str) -> str:

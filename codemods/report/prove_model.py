@@ -3,7 +3,7 @@ schema/prove.schema.json; keys are only ever added."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -125,22 +125,26 @@ def _next_of_pair(result: PairResult, test_file: str) -> str:
 def _next_of_inconclusive(result: PairResult) -> str:
     """The reasons are the prover's own words; what helps against the usual ones is known."""
     reason = result.reason.lower()
-    for words, move in _MOVES.items():
-        if any(word in reason for word in words.split("|")):
-            return move
-    return "name a domain for the input that the reason is about in a spec, or read the two sides by hand"
+    return next((move for words, move in _MOVES if words in reason), _READ)
 
 
-_MOVES: Mapping[str, str] = {
-    "mutant": "name domains in a spec that make the code do something, so that a slip in it would show; accept with a "
-    "reason what no run can tell apart",
-    "took longer|time|seconds|too many paths": "give it more with --seconds and --paths, name domains in a spec, or "
-    "prove its callees as pairs of their own",
-    "memory": "name domains in a spec that keep the values small, or prove its callees as pairs of their own",
-    "differs from itself": "name a domain, or a stand-in, for what changes from run to run",
-    "there is no|not found|no such|is not in": "check the two names with `unmoved plan`, which takes the same ones",
-    "bug of unmoved": "report it with both sides of the pair; nothing is known about it either way",
-}
+_READ = "name a domain for the input that the reason is about in a spec, or read both sides by hand"
+_SMALLER = "name domains in a spec, or prove its callees as pairs of their own"
+_MOVES = (
+    ("differs from itself", "name a domain in a spec for what changes from run to run"),
+    (
+        "mutant",
+        "name domains in a spec that make a slip show; accept there, with the reason, what no run can tell apart",
+    ),
+    ("took longer", f"give it more with --seconds and --paths; {_SMALLER}"),
+    ("mb and was stopped", _SMALLER),
+    ("could not be followed", f"name a domain for that value in a spec; {_SMALLER}"),
+    ("can't be loaded", "mend the module, or list what it needs at import under `real`, if that may run"),
+    ("confinement", "leave what it reaches for outside the two trees, where it is opaque, or read both sides by hand"),
+    ("process that ran it ended", "look at what it does to its own process; read both sides by hand"),
+    ("tree has no", "name what there is on both sides, as `unmoved plan` takes it"),
+    ("bug of unmoved", "report it with both sides of the pair; nothing is known about it either way"),
+)
 
 
 def _rank(delta: Delta) -> tuple[bool, int, str, int]:

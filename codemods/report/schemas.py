@@ -12,7 +12,9 @@ import msgspec
 
 from codemods import schema
 from codemods.plan.load import STEP_KINDS, target_aliases
+from codemods.prove.spec import SpecFile
 from codemods.report.model import ConfigReport, ErrorReport, ExplainReport, RunReport, SuggestReport
+from codemods.report.prove_model import ProveReport
 from codemods.report.verify_model import VerifyReport
 from codemods.schema.certificate import Certificate
 from codemods.schema.config import Config
@@ -24,12 +26,19 @@ _REPORTS = {
     "apply": RunReport,
     "suggest": SuggestReport,
     "verify": VerifyReport,
+    "prove": ProveReport,
     "explain": ExplainReport,
     "record": RecordReport,
     "replay": ReplayReport,
     "show-config": ConfigReport,
 }
-_FILES = {"plan-file": Plan, "config": Config, "certificate": Certificate, "recording": Recording}
+_FILES = {
+    "plan-file": Plan,
+    "spec-file": SpecFile,
+    "config": Config,
+    "certificate": Certificate,
+    "recording": Recording,
+}
 
 
 def published() -> Mapping[str, bytes]:

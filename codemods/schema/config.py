@@ -17,6 +17,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     line_length: how long a line that the tool writes may be; None takes ruff's or black's, else 88.
     accept: hazard codes that are accepted in every step, each with the reason.
     redact: names of secrets, as in a shell, besides those that recordings hide by themselves; `!name` is none.
+    real: modules that run for real in `prove`, besides the pure ones of the standard library; the rest is opaque.
     format: how commands report."""
 
     exclude: tuple[str, ...] = ()
@@ -24,6 +25,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     line_length: Annotated[int, Meta(ge=20, le=1000)] | None = None
     accept: dict[str, str] = {}
     redact: tuple[str, ...] = ()
+    real: tuple[str, ...] = ()
     format: Literal["text", "json"] = "text"
 
 

@@ -43,6 +43,7 @@ def test_command_line_beats_environment_beats_file(tmp_path: Path) -> None:
         "line-length": "command line",
         "accept": "default",
         "redact": "default",
+        "real": "default",
         "format": "command line",
     }
 

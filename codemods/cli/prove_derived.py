@@ -1,0 +1,172 @@
+"""A change between two trees to the pairs that it asks for: those of the ledger's residue, or all; what is found by
+reading alone; and what no pair can cover. A merge counts for what none of its parents has. Runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from codemods.cli.session import Session, UsageProblem, without_collector
+from codemods.prove.pairs import pairs_of_change
+from codemods.report.prove_model import Unproved
+from codemods.schema.errors import UnmovedError
+from codemods.schema.plan import Plan
+from codemods.schema.prove import Delta, Pair, PairKind, PairResult, ProofVerdict
+from codemods.schema.verdict import Ledger, Problem, Side
+from codemods.source.files import FileSet
+from codemods.verify.certificate import examine
+from codemods.verify.chain import checks
+from codemods.verify.change import TreeChange
+
+Residue = dict[str, set[int]]
+_READERS = ("U119", "U120", "U121")
+OLD = "old:"  # before the path of a line of the old side
+
+
+class Change(NamedTuple):
+    """label: the commit, or the step; "" where there is one change only. found: what is known without running anything.
+
+    old_name, new_name: the trees as somebody could name them again (`git:REV`, a directory, "" for the root)."""
+
+    label: str
+    old: FileSet
+    new: FileSet
+    changed: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    found: tuple[PairResult, ...] = ()
+    unproved: tuple[Unproved, ...] = ()
+    old_name: str = ""
+    new_name: str = ""
+
+
+def changed_paths(change: TreeChange) -> set[str]:
+    return {each.path for each in change.changes} | {each.path for each in change.opaque}
+
+
+def derived(label: str, change: TreeChange, names: tuple[str, str], *, takes_all: bool) -> Change:
+    """With the pairs that the ledger leaves, or with all."""
+    ledger = _ledger(change)
+    residue = None if takes_all else residue_of(ledger)
+    return change_with(label, change, residue, ledger.problems, "all" if takes_all else "ledger", names)
+
+
+def _ledger(change: TreeChange) -> Ledger:
+    with without_collector():
+        return examine(change, *checks(None, None))
+
+
+def residue_of(ledger: Ledger) -> Residue:
+    """The lines that nothing certifies, and those that did not change and do something else now."""
+    found: Residue = {}
+    for entry in ledger.residue:
+        key = entry.path if entry.side is Side.NEW else f"{OLD}{entry.path}"
+        found.setdefault(key, set()).update(range(entry.line, entry.line + entry.lines))
+    for problem in ledger.problems:
+        if problem.code == "differs":
+            found.setdefault(problem.path, set()).add(problem.line)
+    return found
+
+
+def change_with(
+    label: str, change: TreeChange, residue: Mapping[str, Collection[int]] | None, problems: Iterable[Problem],
+    origin: str, names: tuple[str, str],
+) -> Change:  # fmt: skip
+    changed = tuple(sorted(changed_paths(change)))
+    found = _left_behind(problems)
+    try:
+        pairs = pairs_of_change(change.old, change.new, changed, residue)
+    except UnmovedError as error:
+        pairs, found = [], [*found, _unreadable(error)]
+    return Change(
+        label=label,
+        old=change.old,
+        new=change.new,
+        changed=changed,
+        pairs=tuple(replace(pair, origin=origin) for pair in pairs),
+        found=tuple(found),
+        unproved=tuple(_unproved(label, residue or {})),
+        old_name=names[0],
+        new_name=names[1],
+    )
+
+
+def _left_behind(problems: Iterable[Problem]) -> list[PairResult]:
+    """Readers of what is gone, one result a file: found by reading, so no run has to show them."""
+    by_path: dict[str, list[Delta]] = {}
+    for each in sorted(problems):
+        if each.code in _READERS:
+            delta = Delta(code=each.code, path=each.path, line=each.line, message=each.message)
+            by_path.setdefault(each.path, []).append(delta)
+    return [
+        PairResult(
+            old=path, new=path, kind=PairKind.READER, verdict=ProofVerdict.DIFFERS, deltas=tuple(deltas),
+            origin="ledger",
+        )
+        for path, deltas in by_path.items()
+    ]  # fmt: skip
+
+
+def _unreadable(error: UnmovedError) -> PairResult:
+    return PairResult(
+        old=error.path, new=error.path, kind=PairKind.IMPORT, verdict=ProofVerdict.INCONCLUSIVE, reason=str(error)
+    )
+
+
+def _unproved(label: str, residue: Mapping[str, Collection[int]]) -> Iterator[Unproved]:
+    lines: dict[str, int] = {}
+    for key, numbers in residue.items():
+        path = key.removeprefix(OLD)
+        if not path.endswith(".py"):
+            lines[path] = lines.get(path, 0) + len(numbers)
+    return (Unproved(path=path, lines=number, change=label) for path, number in sorted(lines.items()))
+
+
+def merged(label: str, changes: Sequence[TreeChange], names: tuple[str, str], *, takes_all: bool) -> Change:
+    """Against the first parent, but only for what is new against every parent: the rest is the branches' own."""
+    ledgers = [_ledger(change) for change in changes]
+    found = [_lines_of(change) if takes_all else residue_of(each) for change, each in zip(changes, ledgers)]  # noqa: B905
+    common: Residue = {}
+    for key, lines in found[0].items():
+        others = [each.get(key, set()) for each in found[1:]]
+        # Lines of the old sides are those of different files, so a file counts there as a whole.
+        kept = lines.intersection(*others) if not key.startswith(OLD) else lines if all(others) else set()
+        if kept:
+            common[key] = kept
+    problems = sorted({problem for ledger in ledgers for problem in ledger.problems})
+    return change_with(label, changes[0], common, problems, "all" if takes_all else "ledger", names)
+
+
+def _lines_of(change: TreeChange) -> Residue:
+    found: Residue = {}
+    for each in change.changes:
+        for key, raw in ((each.path, each.after), (f"{OLD}{each.path}", each.before)):
+            if raw is not None:
+                found[key] = set(range(1, raw.count(b"\n") + 2))
+    return found
+
+
+def stepped(files: FileSet, plan: Plan, session: Session, fix: str) -> list[Change]:
+    """Each step that changes something, on what the steps before it left. Raises UsageProblem where one is refused."""
+    from codemods.plan.check import run_plan
+    from codemods.repo.history import History
+    from codemods.verify.readers import left_behind
+
+    with session.progress() as progress, without_collector():
+        result = run_plan(files, plan, session.resolved.settings, progress, History(session.root, None))
+    if result.refusals:
+        first = result.refusals[0]
+        message = f"the plan is refused: {first.code}: {first.message}"
+        raise UsageProblem(message, fix=fix, path=first.path, line=first.line)
+    found = []
+    for step in result.steps:
+        before = files
+        for each in (change for commit in step.commits for change in commit.changes):
+            files = files.delete(each.path) if each.after is None else files.write(each.path, each.after)
+        changes = files.changes_since(before)
+        if changes:
+            made = TreeChange(old=before, new=files, changes=changes)
+            label = f"step {step.number}: {step.do} {step.target}" if len(result.steps) > 1 else ""
+            found.append(change_with(label, made, None, left_behind(made), "plan", ("", "")))
+    return found
