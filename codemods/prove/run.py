@@ -49,6 +49,7 @@ class Run(Questions):
         self._ticks = 0
         self.made = 0
         self.make: Callable[[Any], Any] = lambda value: value
+        self.lone: Callable[[str], Any] = lambda _: None  # lone.py: methods that one side alone has
         self._given: dict[Opaque, Any] = {}
 
     def judged(self, found: list[Any], old: Run) -> list[Any]:  # noqa: ARG002
@@ -192,6 +193,10 @@ class Run(Questions):
         if callee in self._nones:
             raise TypeError("'NoneType' object is not callable")
         self.implicit.add(callee)
+        if callee._u_kind is ATTR:
+            method = self.lone(callee._u_parts[1])
+            if method is not None:
+                return method(callee._u_parts[0], *args, **kwargs)
         if callee in bindings.known:
             args, kwargs = bindings.bound(callee, args, kwargs)
         freeze = self.freezer.freeze

@@ -15,6 +15,7 @@ from typing import Any
 from codemods.prove import bindings, runtime
 from codemods.prove.instrument import instrument
 from codemods.prove.live import hook, make_builtins
+from codemods.prove.lone import LoneMethods
 from codemods.prove.opaque import GLOBAL, current, term
 from codemods.prove.purity import Purity
 from codemods.prove.run import Run
@@ -144,6 +145,7 @@ class Loader:
         self.builtins = make_builtins(self, runtime.NAMES)
         self.state = State(self.spaces)
         self._purity = Purity(side)
+        self.lone = LoneMethods(self)
 
     # -- names
 

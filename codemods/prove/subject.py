@@ -115,6 +115,7 @@ class Subject:
         freezer = Freezer(self.loader.name_of)
         run = Run(world, freezer, is_rebound, trace=trace)
         run.make = self._made
+        run.lone = self.loader.lone.find
         current.run = run
         self.loader.state.remember()
         try:
