@@ -13,8 +13,8 @@ from codemods.prove.compare import Difference, differences, early_reads
 from codemods.prove.domains_show import repr_value
 from codemods.prove.explore import Seen
 from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
+from codemods.prove.placing import Placing
 from codemods.prove.run import Run
-from codemods.prove.subject import Subject
 from codemods.prove.wording import event, question, word
 from codemods.prove.world import World
 from codemods.schema.prove import DeclaredDelta, Delta, Effects
@@ -50,8 +50,9 @@ def delta_of(found: Found, pair: PairOfSubjects) -> Delta | None:
     if seen_again is None:
         return None
     seen, difference = seen_again
-    old_path, old_line = _place(seen.old, difference.old_at, pair.old)
-    path, line = _place(seen.new, difference.new_at, pair.new)
+    before, after = Placing(pair.twins).places(difference, seen.old, seen.new)
+    old_path, old_line = before if before[0] else (pair.old.path, pair.old.node.lineno)
+    path, line = after if after[0] else (pair.new.path, pair.new.node.lineno)
     return Delta(
         code=difference.code,
         path=path,
@@ -62,14 +63,6 @@ def delta_of(found: Found, pair: PairOfSubjects) -> Delta | None:
         world=world_words(seen.world),
         is_fault=seen.is_fault,
     )
-
-
-def _place(run: Run, at: int, subject: Subject) -> tuple[str, int]:
-    if run.places is not None and 0 <= at < len(run.places):
-        name, line = run.places[at]
-        if name:
-            return name.partition(">")[2], line
-    return subject.path, subject.node.lineno
 
 
 def world_words(world: World) -> tuple[str, ...]:

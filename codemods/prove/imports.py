@@ -95,7 +95,7 @@ class ModuleSubject:
             run.put_at(self._place("__all__"))
 
     def _place(self, name: str) -> tuple[Place, ...]:
-        """The statement that binds a name, then the definition that it means."""
+        """The statement that binds a name, and the definition that it means."""
         facts = self.side.facts(self.module)
         if facts is None:
             return ()
@@ -106,7 +106,7 @@ class ModuleSubject:
             found.append((f"<{self.side.label}>{there.path}", target.node.lineno))
         at = [facts.tree.body[index].lineno for index in facts.bindings.get(name, ())]
         found.extend((f"<{self.side.label}>{facts.path}", line) for line in at[-1:])
-        return tuple(found)
+        return tuple(reversed(found))
 
 
 class _First:

@@ -57,6 +57,11 @@ class PairOfSubjects:
         self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.new.renamed = shared_names(self.old, self.new)
+        if not is_real and all(each.calls_itself() for each in (self.old, self.new)) and self.twins.has_same_signature(
+            self.old.node, self.new.node
+        ):
+            for each in (self.old, self.new):
+                each.fold_recursion()  # by induction: what differs in a call of itself differs in a call of it
         self.old.is_repeated = self.new.is_repeated = self.old.decorators != self.new.decorators
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
 

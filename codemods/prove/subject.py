@@ -12,7 +12,7 @@ from codemods.prove.domains import Described, Hole, Member, materialise
 from codemods.prove.errors import Fault, OpaqueError, Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
-from codemods.prove.opaque import OP, ROOT, Opaque, attribute, current, term
+from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, attribute, current, term
 from codemods.prove.run import Place, Run, followed
 from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
@@ -71,6 +71,19 @@ class Subject:
         self.kind = space.define(owner, wanted)
         space.pending.discard(owner.name)
         self.function = self.kind.__dict__.get(self.node.name)
+
+    def calls_itself(self) -> bool:
+        """Whether a function, by its name, calls itself."""
+        return self.owner is None and any(
+            isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == self.node.name
+            for each in ast.walk(self.node)
+        )
+
+    def fold_recursion(self) -> None:
+        """Let a call of itself be a call of a collaborator."""
+        space = self.loader.space(self.module)
+        assert space is not None
+        space.names[self.node.name] = term(GLOBAL, self.loader.canonical(self.reference))
 
     # -- inputs
 
