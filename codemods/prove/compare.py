@@ -103,6 +103,8 @@ def _in_step(old: list[_Effect], new: list[_Effect], settler: Settler) -> list[D
     if len(old) != len(new):
         return None
     found: list[Difference] = []
+    missing: list[int] = []
+    extra: list[int] = []
     for a, b in zip(old, new, strict=True):
         if a.term is b.term:
             continue
@@ -115,6 +117,10 @@ def _in_step(old: list[_Effect], new: list[_Effect], settler: Settler) -> list[D
         if not _alike(x, y):
             return None
         found.append(_altered(x, a.at, y, b.at))
+        missing.append(id(x))
+        extra.append(id(y))
+    if len(missing) > 1 and sorted(missing) == sorted(extra):
+        return None  # the same effects in another order
     return found
 
 

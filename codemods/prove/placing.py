@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from codemods.prove.compare import Difference
+from codemods.prove.opaque import EVENT
 from codemods.prove.run import Place, Run
 from codemods.prove.sides import Side
 from codemods.prove.stable import Twins
@@ -45,7 +46,8 @@ class Placing:
         if not 0 <= at < len(run.stacks):
             return "", 0
         stack = run.stacks[at]
-        if stack and run.events[at]._u_parts[0] in _RESULTS:
+        event = run.events[at]
+        if stack and event._u_kind is EVENT and event._u_parts[0] in _RESULTS:
             return stack[-1][0].partition(">")[2], stack[-1][1]  # the statement that gives the whole result
         return self._chosen(stack, is_old=is_old)
 
