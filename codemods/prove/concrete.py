@@ -13,6 +13,7 @@ from codemods.prove.compare import differences
 from codemods.prove.domains import Domain, inner_of
 from codemods.prove.domains import Opaque as Unknown
 from codemods.prove.domains_cases import cases
+from codemods.prove.domains_guess import with_hints
 from codemods.prove.domains_home import lookup_in
 from codemods.prove.domains_infer import domains_of
 from codemods.prove.domains_shrink import shrink
@@ -56,7 +57,8 @@ def domains_of_pair(twins: Twins, pair: Pair, old: Subject, new: Subject) -> dic
     roots = {term(ROOT, name): name for name in old.roots()}
     known = {name: domain for name, domain in known.items() if _is_input(name, roots)}
     for name, text in pair.domains.items():
-        known[name] = parse_domain(text, name=name)
+        asked = parse_domain(text, name=name)
+        known[name] = with_hints(asked, found[name]) if name in found else asked
     return known
 
 

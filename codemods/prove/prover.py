@@ -84,9 +84,22 @@ def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Pair
         cases=trial.cases if trial else 0,
         bounded=sum(walked.cut.values()),
         deltas=tuple(deltas),
+        unreached=tuple(_unreached(evidence)),
         reason=evidence.reason,
     )
     return _judged(result, evidence, stale, options, end, pair)
+
+
+def _unreached(evidence: Evidence) -> list[str]:
+    """Branches that neither the walk nor the cases took: of the old side, then of the new one."""
+    found: list[str] = []
+    for which in ("old", "new"):
+        missed = getattr(evidence.pair, which).loader.unreached()
+        if evidence.real is not None:
+            other = set(getattr(evidence.real, which).loader.unreached())
+            missed = [each for each in missed if each in other]
+        found.extend(f"{which} {each}" for each in missed)
+    return found
 
 
 def _deltas(evidence: Evidence) -> list[Delta]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from codemods.prove import bindings, runtime
+from codemods.prove.branches import branches, mark
 from codemods.prove.instrument import instrument
 from codemods.prove.live import hook, make_builtins
 from codemods.prove.lone import LoneMethods
@@ -38,6 +39,7 @@ class Space:
             "__file__": facts.path,
             "__builtins__": loader.builtins,
             "_u_side": loader.side.label,
+            "_u_reach": loader.reached.setdefault(facts.module, set()).add,
         }
         self.pending: set[str] = set()
         self._done: set[int] = set()
@@ -121,6 +123,7 @@ class Space:
         bound = {each.name for each in statements if isinstance(each, DefNode)}
         self.ensure(sorted(used - bound))
         tree = instrument(ast.Module(body=copy.deepcopy(statements), type_ignores=[]))
+        mark(tree)
         code = compile(tree, f"<{self.loader.side.label}>{self.facts.path}", "exec", dont_inherit=True)
         outer = getattr(current, "run", None)
         current.run = self.loader.run
@@ -140,6 +143,7 @@ class Loader:
         self.twins, self.side, self.is_real, self.real_modules = twins, side, is_real, real_modules
         self.run = LoadRun(self.name_of)
         self.spaces: dict[str, Space] = {}
+        self.reached: dict[str, set[int]] = {}  # by module: the branches that runs have taken (branches.py)
         self.executed: list[tuple[str, str]] = []  # module and qualified name of each function that may run
         self.inside: set[str] = set()  # canonical names that are executed though both sides share them
         self.builtins = make_builtins(self, runtime.NAMES)
@@ -204,6 +208,19 @@ class Loader:
         for each in sliced.body:
             if isinstance(each, FunctionNode) and not each.name.startswith("__"):
                 self.executed.append((module, f"{node.name}.{each.name}"))
+
+    def unreached(self) -> list[str]:
+        """The branches that no run took, as `path:line`, of the functions that may run."""
+        found: list[str] = []
+        for module, qualname in dict.fromkeys(self.executed):
+            node, facts = self.side.definition(module, qualname)[0], self.side.facts(module)
+            if node is None or facts is None:
+                continue
+            taken = self.reached.get(module, set())
+            for line, what in sorted(branches(node).items(), key=lambda each: abs(each[0])):
+                if line not in taken:
+                    found.append(f"{facts.path}:{abs(line)}" + (" (no else)" if what == "no else" else ""))
+        return found
 
     def settle(self, run: Run) -> None:
         """Record what a run has left in the modules, and put it back."""
