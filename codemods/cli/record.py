@@ -178,7 +178,7 @@ def _lines(report: RecordReport, *, update: bool) -> Iterator[Line]:
     for note in report.notes:
         yield line(Span("note: ", Style.WARN), note)
     for target, number in report.calls.items():
-        yield line(f"{target}: {number} calls")
+        yield line(f"{target}: at least {number} calls")
     count = {change: sum(row.change is change for row in report.files) for change in Change}
     yield line(", ".join(f"{number} {change.value}" for change, number in count.items() if number))
     if report.status:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def replay(
     recordings: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(metavar="RECORDINGS", help="Files or directories of `unmoved record`.", show_default=False),
     ],
     against: Annotated[
@@ -62,7 +62,7 @@ def replay(
     """
 
     def body(session: Session) -> int:
-        return _replay(session, recordings, against, timeout, python, update=update)
+        return _replay(session, [Path(each) for each in recordings], against, timeout, python, update=update)
 
     raise typer.Exit(run(body, root=root, format_=format_text(format_), options=config or (), show_config=show_config))
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .record_entries import Entry, Key, Target, environ_now, rebound  # noqa: TID252 -- see record_values.py
-from .record_names import program_name  # noqa: TID252
+from .record_names import PROGRAM_NAMES, program_name  # noqa: TID252
 from .record_reads import reads_of  # noqa: TID252
 from .record_shape import behaviour, quick, text_shape  # noqa: TID252
 from .record_values import WHOLE, Capture, changes, home, state_of  # noqa: TID252
@@ -56,7 +56,7 @@ class Recorder:
         """A function that was met. In recordings the program's own module has the name that was asked for."""
         target = Target(name, code, names)
         self.targets.append(target)
-        if names.get("__name__") == "__main__":
+        if names.get("__name__") in PROGRAM_NAMES:
             self.main = name.partition(":")[0]
         return target
 
@@ -248,7 +248,7 @@ class Recorder:
         if not stack or getattr(self.inside, "yes", False):
             return
         try:
-            name = self.main if record.name == "__main__" else record.name
+            name = self.main if record.name in PROGRAM_NAMES else record.name
             line = (str(record.levelname), name, self.rules.text(record.getMessage())[:600])
         except Exception as error:  # noqa: BLE001 -- the program's own arguments
             self.problem(error)

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# What the program's own module is called while it runs, and in a process that multiprocessing has spawned.
+PROGRAM_NAMES = ("__main__", "__mp_main__")
+
 
 class Wanted:
     """The targets as they were asked for. A class stands for every function directly in its body."""
@@ -27,7 +30,7 @@ class Wanted:
         module = names.get("__name__")
         if not isinstance(module, str):
             return ""
-        for candidate in [module] if module != "__main__" else self.as_program(names, path):
+        for candidate in [module] if module not in PROGRAM_NAMES else self.as_program(names, path):
             wanted = self.modules.get(candidate, ())
             if qualname in wanted or qualname.rpartition(".")[0] in wanted:
                 return f"{candidate}:{qualname}"

@@ -13,7 +13,8 @@ import sys
 import types
 from typing import Any
 
-from .redact import Rules  # noqa: TID252 -- this package has another name inside the recorded program
+from .record_names import PROGRAM_NAMES  # noqa: TID252 -- this package has another name inside the recorded program
+from .redact import Rules  # noqa: TID252
 
 MAX_DEPTH, MAX_NODES, MAX_ITEMS, MAX_ATTRIBUTES, MAX_TEXT = 6, 400, 32, 40, 600
 GONE = {"$gone": True}
@@ -63,7 +64,7 @@ def home(kind: Any, main: str = "") -> str:
     module = getattr(kind, "__module__", None)
     name = getattr(kind, "__qualname__", None) or getattr(kind, "__name__", "?")
     shown = module if isinstance(module, str) else "builtins"
-    return f"{main if shown == '__main__' and main else shown}:{name}"
+    return f"{main if shown in PROGRAM_NAMES and main else shown}:{name}"
 
 
 def state_of(value: object) -> dict[str, Any]:

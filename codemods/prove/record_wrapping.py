@@ -18,7 +18,7 @@ from typing import Any
 
 from .record_calls import Recorder  # noqa: TID252 -- see record_values.py
 from .record_entries import Target  # noqa: TID252
-from .record_names import Wanted, is_file_of  # noqa: TID252
+from .record_names import PROGRAM_NAMES, Wanted, is_file_of  # noqa: TID252
 
 _current: list[Wrapper] = []
 
@@ -35,7 +35,9 @@ class Wrapper:
         argv = getattr(sys, "argv", None) or [""]
         modules = [module for module in self.wanted.modules if is_file_of(argv[0], module)]
         if modules:
-            sys.settrace(_Program(self, modules).trace)
+            sys.settrace(_Program(self).trace)
+        if any("multiprocessing" in argument for argument in sys.orig_argv):
+            self._watch_runpy()
         return True
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
@@ -52,6 +54,28 @@ class Wrapper:
                 _Loader.wanted = self.wanted
             return spec  # type: ignore[no-any-return]
         return None
+
+    def _watch_runpy(self) -> None:
+        """A process of multiprocessing runs the program's file once more, and not by an import."""
+        import runpy
+
+        read = vars(runpy)["_get_code_from_file"]
+
+        def read_wrapped(*args: Any) -> Any:
+            found = read(*args)
+            names = {
+                name
+                for module, names in self.wanted.modules.items()
+                if is_file_of(os.fsdecode(args[-1]), module)
+                for name in names
+            }
+            if not names:
+                return found
+            with open(args[-1], "rb") as file:
+                code = _compiled(file.read(), os.fsdecode(args[-1]), names)
+            return (code, *found[1:]) if isinstance(found, tuple) else code
+
+        vars(runpy)["_get_code_from_file"] = read_wrapped
 
     def wrapped(self, function: Any) -> Any:
         """The function with a recorder around it; itself when it is not wanted, or is wrapped already."""
@@ -103,14 +127,20 @@ class _Loader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> types.CodeType | None:
         raw = self.get_data(self.path)
         try:
-            tree = ast.parse(raw, self.path)
             names: set[str] = set()
             for module in (fullname, fullname.removesuffix(".__main__")):
                 names |= self.wanted.modules.get(module, set())
-            _Decorate(names).visit(tree)
-            return compile(tree, self.path, "exec", dont_inherit=True)
+            return _compiled(raw, self.path, names)
         except (SyntaxError, ValueError, RecursionError):
             return super().get_code(fullname)
+
+
+def _compiled(raw: bytes, path: str, names: set[str]) -> types.CodeType:
+    """The code of a file with one more decorator on what is wanted. Raises as compile() does."""
+    tree = ast.parse(raw, path)
+    _Decorate(names).visit(tree)
+    code: types.CodeType = compile(tree, path, "exec", dont_inherit=True)
+    return code
 
 
 class _Decorate(ast.NodeTransformer):
@@ -144,14 +174,19 @@ class _Globals:
 class _Program:
     """Watches the lines of the program's own module until all that is wanted is bound."""
 
-    def __init__(self, wrapper: Wrapper, modules: list[str]) -> None:
+    def __init__(self, wrapper: Wrapper) -> None:
         self.wrapper = wrapper
-        self.waiting = [name.split(".") for module in modules for name in wrapper.wanted.modules[module]]
+        self.waiting: list[list[str]] = []
 
     def trace(self, frame: types.FrameType, event: str, arg: object) -> Any:
         del event, arg
-        is_program = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
-        return self._line if is_program else None
+        code = frame.f_code
+        if code.co_name != "<module>" or frame.f_globals.get("__name__") not in PROGRAM_NAMES:
+            return None
+        wanted = self.wrapper.wanted.modules
+        modules = [module for module in wanted if is_file_of(code.co_filename, module)]
+        self.waiting = [name.split(".") for module in modules for name in wanted[module]]
+        return self._line if modules else None
 
     def _line(self, frame: types.FrameType, event: str, arg: object) -> Any:
         del arg

@@ -180,8 +180,8 @@ class Rules:
         for place, shown in self._places:
             if place in found:
                 found = re.sub(re.escape(place) + r"(?![\w-])", shown, found)
-        if self._main and "__main__." in found:
-            found = re.sub(r"\b__main__\.(?=\w)", f"{self._main}.", found)
+        if self._main and "main__." in found:
+            found = re.sub(r"\b__(?:mp_)?main__\.(?=\w)", f"{self._main}.", found)
         found = _BELOW_TMP.sub(_tmp_path, found)
         found = _UUID.sub("<uuid>", _ADDRESS.sub("<address>", found))
         return _PID.sub(r"\1\2<number>", _MOMENT.sub("<time>", found))

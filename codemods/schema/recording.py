@@ -81,9 +81,9 @@ class RecordedFile(Struct, frozen=True, kw_only=True):
 
 
 class RecordReport(Struct, frozen=True, kw_only=True):
-    """`unmoved record`. calls: of each target, how many were seen; status: of the program.
+    """`unmoved record`. calls: of each target, how many were seen, in processes that ended in order.
 
-    written: whether files were changed. notes: what was left out, and why."""
+    status: of the program. written: whether files were changed. notes: what was left out, and why."""
 
     files: list[RecordedFile]
     calls: dict[str, int]

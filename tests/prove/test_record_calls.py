@@ -136,6 +136,22 @@ def test_threads_children_and_forks_are_recorded(run: Run) -> None:
     assert found.calls["recorded_program:Runner.pick"] >= 10
 
 
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_processes_of_multiprocessing_are_recorded(run: Run, tmp_path: Path, method: str) -> None:
+    (tmp_path / "work.py").write_text(
+        "import multiprocessing as mp\n"
+        "class W:\n"
+        "    def go(self, n): return n\n"
+        "def child(q): q.put(W().go('in child'))\n"
+        "if __name__ == '__main__':\n"
+        f"    c = mp.get_context({method!r}); q = c.SimpleQueue(); p = c.Process(target=child, args=(q,))\n"
+        "    p.start(); q.get(); p.join(); W().go(3)\n"
+    )
+    found = run(["work:W.go"], "work.py")
+    assert {(each.target, each.returned) for each in found.examples} == {("work:W.go", 3), ("work:W.go", "in child")}
+    assert {each.arguments["self"]["$object"] for each in found.examples} == {"work:W"}
+
+
 def test_the_program_keeps_its_exit_status_and_is_recorded_when_it_fails(run: Run) -> None:
     found = run(["Runner.twice"], *SCRIPT, "fail")
     assert (found.status, len(found.examples)) == (3, 1)
