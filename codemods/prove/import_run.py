@@ -18,9 +18,9 @@ from codemods.prove.instrument import instrument
 from codemods.prove.live import hook, make_builtins
 from codemods.prove.load_run import decorated
 from codemods.prove.opaque import CALL, EVENT, GLOBAL, Opaque, term
+from codemods.prove.proxies import OutsideProxy, is_known
 from codemods.prove.run import Place, Run, subject_stack
 from codemods.prove.sides import Side
-from codemods.prove.slices import OutsideProxy, is_known
 from codemods.prove.stable import Twins
 from codemods.prove.stand_ins import outside_module
 from codemods.prove.world import World

@@ -18,12 +18,13 @@ from codemods.prove.instrument import instrument
 from codemods.prove.live import hook, make_builtins
 from codemods.prove.lone import LoneMethods
 from codemods.prove.opaque import GLOBAL, current, term
+from codemods.prove.proxies import ModuleProxy, OutsideProxy, is_known
 from codemods.prove.purity import Purity
 from codemods.prove.run import Run
 from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Target
 from codemods.prove.stable import Twins
-from codemods.prove.state import State
 from codemods.prove.stand_ins import outside_module, outside_name
+from codemods.prove.state import State
 
 _DATA_BASES = frozenset("Struct NamedTuple TypedDict Enum IntEnum StrEnum Flag IntFlag Protocol ABC".split())
 _MISSING: Any = object()
@@ -302,36 +303,6 @@ class Loader:
         return signature(mine) == signature(theirs)
 
 
-class ModuleProxy(types.ModuleType):
-    """A module of the tree: its names are made when they are asked for."""
-
-    def __init__(self, loader: Loader, module: str) -> None:
-        super().__init__(module)
-        self.__dict__.update(_u_loader=loader, _u_module=module)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_u_") or name in ("__path__", "__wrapped__", "__spec__", "__file__"):
-            raise AttributeError(name)
-        loader, module = self.__dict__["_u_loader"], self.__dict__["_u_module"]
-        target = loader.side.member(module, name)
-        if target.kind == "missing":
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        return loader.value(target)
-
-
-class OutsideProxy(types.ModuleType):
-    """A module outside the trees, seen by `from x import y`."""
-
-    def __init__(self, module: str, real: frozenset[str]) -> None:
-        super().__init__(module)
-        self.__dict__.update(_u_module=module, _u_real=real)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("__path__", "__spec__"):
-            raise AttributeError(name)
-        return outside_name(self.__dict__["_u_module"], name, self.__dict__["_u_real"])
-
-
 def has_no_input(target: Target) -> bool:
     """A function without parameters: if it only computes, its result is a constant."""
     node = target.node
@@ -348,12 +319,6 @@ def is_data(node: ast.ClassDef) -> bool:
     return bool(bases) and all(
         base in _DATA_BASES or (base.endswith(("Error", "Exception", "Warning")) and hasattr(builtins, base)) for base in bases
     )
-
-
-def is_known(dotted: str) -> bool:
-    from codemods.prove.stand_ins import PURE
-
-    return dotted in PURE or dotted in ("os", "os.path", "logging", "time", "warnings", "sys")
 
 
 def _names_used(statements: list[ast.stmt]) -> set[str]:
