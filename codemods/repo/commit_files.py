@@ -139,7 +139,7 @@ class CommitFiles:
         if found is None:
             return
         if wanted is not None:
-            wanted.found = [each for each in found if each[0].endswith(wanted.suffixes)]
+            wanted.found = found
         if self._searched:
             self._mentions.update(_paths_of(self._searched, found))
 

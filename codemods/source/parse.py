@@ -21,6 +21,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
+TREES = "trees"  # a note of a file set: path -> text and tree, where somebody keeps them
+
 _COLLECT_AFTER = 5_000_000  # bytes of text, whose trees and scopes take a few hundred megabytes
 _KEEP_TREES = 4  # trees without positions, for questions that follow each other
 _KEEP_BYTES = 2_500_000  # of text: more files are kept when they are small; a rename looks at all of its files again
@@ -153,6 +155,10 @@ def light_tree(files: FileSet, path: str) -> tuple[Text, ast.Module]:
     kept = loaded(files, path)
     if kept is not None:
         return kept.text, kept.tree
+    noted = files.notes.get(TREES)
+    if isinstance(noted, dict) and path in noted:
+        found: tuple[Text, ast.Module] = noted[path]
+        return found
     key = (path, raw)
     if key not in _trees:
         text = Text(path, raw)

@@ -6,7 +6,8 @@ nor has a rule of its own here keeps no mark and so becomes residue."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from codemods.schema.verdict import Explained, Mark, Problem
 from codemods.source.index import expect

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codemods.source.nodes import below, walk
 from codemods.verify.names import Definition, Function, bindings, local_names, parameters, statements
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """One conclusion about the lines first..last of a file of one side (0 old, 1 new); a reason makes them residue.
     within: where the statement starts that the lines are a part of, if somebody knows."""
 
@@ -27,8 +28,7 @@ class Line:
     within: int = 0
 
 
-@dataclass(frozen=True)
-class Duty:
+class Duty(Struct, frozen=True):
     """Something to be shown by other means before a line counts as explained. what: text, path and class of `self`."""
 
     kind: str
@@ -39,8 +39,7 @@ class Duty:
     function: str = ""
 
 
-@dataclass
-class Claims:
+class Claims(Struct):
     """What the caller says belongs together: definitions (old -> new), modules (old path -> new path), attributes
     (new name -> old name), redirects ((first, last) of the new chain -> old attribute). changed: paths that differ.
     loose: for each side, method name -> the one definition that a receiver of unknown class would reach. unpaired:
@@ -64,8 +63,7 @@ class Claims:
         return frozenset(moved | self.ambiguous | {name for side in self.loose for name in side})
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(Struct, frozen=True, eq=False, dict=True):
     """One activation: the code it runs and where its names live. around: the lexically enclosing one. owner: the class
     whose instance the first parameter is; scope: the class around, for mangling. chain: the calls that led here."""
 
@@ -165,8 +163,7 @@ class Frame:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Item:
+class Item(Struct, frozen=True, eq=False, dict=True):
     """A statement in a frame. source: the frame of its value, where that is another; where: the frame whose lines it
     stands in. targets, value: what it assigns, where that is not what the node says. blocks: what is inside."""
 
@@ -199,33 +196,28 @@ class Item:
         return self.where or self.frame
 
 
-@dataclass(frozen=True, eq=False)
-class If(Item):
+class If(Item, frozen=True, eq=False):
     """A condition: parts that must all hold, and its two blocks."""
 
     test: tuple[Literal, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Glue(Item):
+class Glue(Item, frozen=True, eq=False):
     """What carries the result of a body that stands in place of a call."""
 
 
-@dataclass(frozen=True, eq=False)
-class Bind(Item):
+class Bind(Item, frozen=True, eq=False):
     """What gives a parameter its value; it has no counterpart."""
 
 
-@dataclass(frozen=True, eq=False)
-class Body(Item):
+class Body(Item, frozen=True, eq=False):
     """A call and, in `inside`, the body that may stand in its place. definition: of the new tree."""
 
     inside: list[Item] = field(default_factory=list)
     definition: Definition = ("", "")
 
 
-@dataclass(frozen=True, eq=False)
-class Literal:
+class Literal(Struct, frozen=True, eq=False):
     """One part of a condition: a truth value, or `node operator right`."""
 
     node: ast.expr
@@ -236,8 +228,7 @@ class Literal:
     binds: tuple[Item, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Inner:
+class Inner(Struct, frozen=True, eq=False):
     """A call entered: the frame, what binds its parameters, the whole result where the body is one `return`."""
 
     frame: Frame

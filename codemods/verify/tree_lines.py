@@ -153,7 +153,8 @@ class TreeLines:
     def _bare(self) -> dict[tuple[int, str], list[Hit]]:
         found: dict[tuple[int, str], list[Hit]] = {}
         for hit in self.hits:
-            if _BARE_CLASS.match(hit.text) is not None and self._compiled.search(hit.text) is not None:
+            is_inner = hit.text[:1] in (b" ", b"\t")
+            if is_inner and _BARE_CLASS.match(hit.text) is not None and self._compiled.search(hit.text) is not None:
                 found.setdefault((hit.side, hit.path), []).append(hit)
         return found
 
@@ -252,7 +253,8 @@ class TreeLines:
                 if path.endswith(".py") and path not in self.changed:
                     yield from _search(NEW, path, self.raw(NEW, path), compiled)
         else:
-            yield from (Hit(NEW, path, number, text) for path, number, text in found if path not in self.changed)
+            ours = {path for path, _, _ in found if path.endswith(".py")} - self.changed
+            yield from [Hit(NEW, path, number, text) for path, number, text in found if path in ours]
         for path in sorted(self.changed):
             for side in (0, 1):
                 yield from _search(side, path, self.raw(side, path), compiled)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from itertools import count
 from typing import cast
+
+from msgspec import Struct, field
 
 from codemods.verify.canon import Canon
 from codemods.verify.frames import Claims, Duty, Frame, Line
@@ -19,8 +20,7 @@ _MADE = frozenset({"fresh", "phi", "loop", "lazy", "caught"})  # values with a n
 EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)
 
 
-@dataclass(frozen=True)
-class Late:
+class Late(Struct, frozen=True):
     """An attribute that one side has stored and the other has not yet. effects: how many there had been."""
 
     side: int
@@ -29,8 +29,7 @@ class Late:
     line: Line
 
 
-@dataclass
-class State:
+class State(Struct):
     """What every place holds on each side. late: attributes that one side alone has stored so far."""
 
     held: tuple[dict[Place, Value], dict[Place, Value]]
@@ -41,8 +40,7 @@ class State:
         return State((dict(self.held[0]), dict(self.held[1])), dict(self.late), self.is_dead)
 
 
-@dataclass
-class Capture:
+class Capture(Struct):
     """An attribute that one side reads once, at a call or into a local. path, reached: when that was."""
 
     frame: Frame
@@ -55,8 +53,7 @@ class Capture:
     is_met: bool = False
 
 
-@dataclass(frozen=True)
-class Handed:
+class Handed(Struct, frozen=True):
     """An effect. text: the path and the text of what was called; values: what was handed to it; stored: the attribute
     it stores into, where it is a store; is_own: whether it got the object whose method this is."""
 
@@ -72,8 +69,7 @@ class Handed:
         return place[0] == "g" or self.is_own or any(is_part(each, place[1]) for each in self.values)  # type: ignore[arg-type]
 
 
-@dataclass
-class Lazy:
+class Lazy(Struct):
     """An expression that one side evaluates into a name; it is met where the other side evaluates it."""
 
     node: ast.expr
@@ -83,8 +79,7 @@ class Lazy:
     value: Value | None = None
 
 
-@dataclass(frozen=True)
-class Since:
+class Since(Struct, frozen=True):
     """A moment of the comparison. fresh: the last number that was given to a value; frames: how many each side had."""
 
     fresh: int
