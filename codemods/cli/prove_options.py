@@ -91,6 +91,10 @@ class ProveCommand(PlainCommand):
         ctx.meta[_PAIRS] = pairs
         return super().parse_args(ctx, left)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Two directories or several specs are many values, but no target is repeated without end."""
+        return [each.removesuffix("...") for each in super().collect_usage_pieces(ctx)]
+
 
 def pairs_given(context: typer.Context) -> tuple[tuple[str, str], ...]:
     """What `--pair` was given, in order."""

@@ -106,8 +106,8 @@ class SourceLines:
         self._kept: dict[tuple[str, str], list[str]] = {}
 
     def __call__(self, side: str, path: str, line: int) -> str:
-        lines = self._lines(side, path) if path and line > 0 else []
-        return lines[line - 1] if line <= len(lines) else ""
+        lines = self._lines(side, path) if path else []
+        return lines[line - 1] if 0 < line <= len(lines) else ""
 
     def _lines(self, side: str, path: str) -> list[str]:
         found = self._kept.get((side, path))
