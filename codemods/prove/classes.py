@@ -39,6 +39,8 @@ class ClassSubject:
         self._keep_real(Target("class", self.module, self.qualname.partition(".")[0], node))
         self.kind = self._load()
         self.plan: Plan = Plan()
+        self.has_made = False
+        self.failure = ""
 
     @property
     def path(self) -> str:
@@ -165,12 +167,15 @@ class ClassSubject:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome
             run.record("raise", frozen_error(run, error))
+            self.failure = self.failure or f"{type(error).__name__}: {error}"
             return _MISSING
         if not is_made:
             run.record("return", run.freezer.freeze(value))
         elif type(value) is not self.kind:
             run.record("return", run.freezer.freeze(value))
+            self.failure = self.failure or f"a {type(value).__name__} comes of it"
             return _MISSING
+        self.has_made = True
         return value
 
     def _look(self, run: Run, instance: Any, seen: dict[str, Any]) -> None:
@@ -238,6 +243,10 @@ class PairOfClasses:
         made = copy.copy(self)
         made.old = made.new = subject
         return made
+
+    def problem(self) -> str:
+        """Why agreeing would say nothing; empty where it says something."""
+        return "" if self.old.has_made or self.new.has_made else f"no instance can be made: {self.new.failure}"
 
     def run(self, world: World, *, trace: bool = False) -> tuple[Run, Run]:
         """Both twins in one world."""

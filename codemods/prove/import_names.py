@@ -4,6 +4,7 @@ and which functions a patch of a name reaches. By the old side's text: that is w
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -15,13 +16,14 @@ from codemods.prove.stable import Twins
 class NameFacts(Struct, frozen=True):
     """names: to be asked for. homes: of those, definitions whose `__module__` and `__qualname__` may be stored. starred: of
     `__all__`. patches: (name, function that reads it), where both stay reachable through the module and the function has
-    moved away."""
+    moved away. fields: (class, name) of what a class binds to a value."""
 
     module: str = ""
     names: tuple[str, ...] = ()
     homes: frozenset[str] = frozenset()
     starred: tuple[str, ...] = ()
     patches: tuple[tuple[str, str], ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
 
     def patch_place(self, side: Side, name: str, reader: str) -> Place | None:
         """Where a function reads a name of the module, on one side; None where a patch of it does not reach there."""
@@ -54,7 +56,22 @@ def name_facts(twins: Twins, old: str, new: str) -> NameFacts:
         homes=frozenset(name for name in names if name in facts.definitions),
         starred=_listed(facts),
         patches=_patches(twins, facts, new),
+        fields=tuple(_fields(facts)),
     )
+
+
+def _fields(facts: ModuleFacts) -> Iterator[tuple[str, str]]:
+    """Class and name of what public classes bind to a value."""
+    for owner, node in facts.definitions.items():
+        for each in node.body if isinstance(node, ast.ClassDef) and owner[:1] != "_" else ():
+            if not isinstance(each, ast.AnnAssign) or each.value is not None:
+                yield from ((owner, name) for name in names_of(each) if name[:1] != "_")
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    """What an assignment binds."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
 def _is_public(side: Side, facts: ModuleFacts, name: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.freeze import Freezer
-from codemods.prove.import_names import NameFacts, name_facts
+from codemods.prove.import_names import NameFacts, name_facts, names_of
 from codemods.prove.import_run import ImportRun, Interpreter, plain
 from codemods.prove.import_scope import Scope, scope_of
 from codemods.prove.opaque import current
@@ -73,6 +73,7 @@ class ModuleSubject:
         for key, (frozen, stack) in sorted(interpreter.changed_tables(run).items()):
             run.record("table", key, frozen)
             run.put_at(stack)
+        self._fields(run, module)
         for name, reader in self.facts.patches:
             place = self.facts.patch_place(self.side, name, reader)
             if place is not None:
@@ -93,6 +94,17 @@ class ModuleSubject:
         for name in self.facts.starred if isinstance(listed, list | tuple) else ():
             run.record("star", f"{self.module}.{name}", name in listed)
             run.put_at(self._place("__all__"))
+
+    def _fields(self, run: ImportRun, module: Any) -> None:
+        """What classes hold by themselves: constants, members of an enum."""
+        for owner, name in self.facts.fields:
+            value = getattr(getattr(module, owner, None), name, _GONE)
+            run.record("name", f"{self.module}.{owner}.{name}", _GONE if value is _GONE else plain(run, value))
+            node = self.side.resolve(self.module, owner).node
+            facts = self.side.facts(self.module)
+            if node is not None and facts is not None:
+                lines = [each.lineno for each in node.body if name in names_of(each)]
+                run.put_at(((f"<{self.side.label}>{facts.path}", (lines or [node.lineno])[-1]),))
 
     def _place(self, name: str) -> tuple[Place, ...]:
         """The statement that binds a name, and the definition that it means."""
@@ -133,7 +145,7 @@ class PairOfModules:
             raise NoSuchCallable(f"the old tree has no module {old}", fix="name a module of the old tree")
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
         self.is_rebound = is_rebound
-        scope = scope_of(twins, old, new)
+        self.scope = scope = scope_of(twins, old, new)
         self.old = ModuleSubject(twins, twins.old, old, scope, real_modules)
         self.new = ModuleSubject(twins, twins.new, new, scope, real_modules)
         self.old.facts = self.new.facts = name_facts(twins, old, new)
@@ -152,6 +164,10 @@ class PairOfModules:
         made = copy.copy(self)
         made.old = made.new = subject
         return made
+
+    def problem(self) -> str:
+        """Why agreeing would say nothing; empty where it says something."""
+        return f"importing it runs more than {len(self.scope.opaque)} further modules" if self.scope.is_cut else ""
 
     def run(self, world: World, *, trace: bool = False) -> tuple[Run, Run]:
         """Both twins in one world."""

@@ -193,10 +193,10 @@ class PairsOfChange:
                     canonical = self.twins.canonical(self.new, key)
                     if self._is_changed_class(canonical, key, node):
                         changed.append((canonical, key))
-        for canonical, key in changed:
-            self._add(PairKind.CLASS, canonical, key)
-        for canonical, key in self.affected.subclasses([key for _, key in changed]):
-            self._add(PairKind.CLASS, canonical, key)
+        for canonical, key in [*changed, *self.affected.subclasses([key for _, key in changed])]:
+            node = self.new.definition(*_split(key))[0]
+            if isinstance(node, ast.ClassDef) and not is_abstract(node):
+                self._add(PairKind.CLASS, canonical, key)
 
     def _is_changed_class(self, canonical: str, key: str, node: ast.ClassDef) -> bool:
         old_module, old_name = _split(canonical)
@@ -245,6 +245,15 @@ def is_empty(node: FunctionNode) -> bool:
         (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) and not isinstance(each.value.value, str))
         for each in node.body
     )
+
+
+def is_abstract(node: ast.ClassDef) -> bool:
+    """Whether no instance can be made of it as of other classes: subclasses are tried, or importing it."""
+    bases = {ast.unparse(each).partition("[")[0].rpartition(".")[2] for each in node.bases}
+    if bases & {"Protocol", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "TypedDict"}:
+        return True
+    decorators = [ast.unparse(part) for each in node.body if isinstance(each, FunctionNode) for part in each.decorator_list]
+    return any(each.rpartition(".")[2].startswith("abstract") for each in decorators)
 
 
 def _makers(node: ast.ClassDef) -> list[str]:

@@ -1,0 +1,106 @@
+"""A pair that is no callable, a class or a module, from its reference to its verdict: walked through every world as a
+pair of callables is, on opaque values alone. Mutants are the callables' business."""
+
+from __future__ import annotations
+
+import time
+
+from codemods.prove.classes import PairOfClasses
+from codemods.prove.deltas import apply_declared, delta_of, effects_of
+from codemods.prove.explore import Budget
+from codemods.prove.imports import PairOfModules
+from codemods.prove.options import ProveOptions
+from codemods.prove.pairing import Found, Walk, walk
+from codemods.prove.stable import Twins
+from codemods.schema.errors import UnmovedError
+from codemods.schema.prove import Delta, Level, Pair, PairKind, PairResult, ProofVerdict
+
+_CONTROL_PATHS = 40
+_MOST_DELTAS = 40
+
+
+def prove_other(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
+    """Never raises for what the subject does; what can't be loaded or followed is inconclusive with the reason."""
+    began = time.monotonic()
+    try:
+        result = _proved(twins, pair, options, began + options.seconds)
+    except UnmovedError as error:
+        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=f"{error}" + (f"; {error.fix}" if error.fix else ""))
+    except RecursionError:
+        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason="the code nests too deeply to be read")
+    except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out
+        reason = f"the code can't be loaded: {type(error).__name__}: {error}"
+        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=reason)
+    from msgspec.structs import replace
+
+    return replace(result, seconds=round(time.monotonic() - began, 3))
+
+
+def _result(pair: Pair, verdict: ProofVerdict, *, reason: str = "") -> PairResult:
+    return PairResult(old=pair.old, new=pair.new, kind=pair.kind, verdict=verdict, reason=reason, origin=pair.origin)
+
+
+def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:
+    from msgspec.structs import replace
+
+    made = PairOfClasses if pair.kind is PairKind.CLASS else PairOfModules
+    subjects = made(twins, pair.old, pair.new, real_modules=frozenset((*pair.real, *options.real)), same=pair.same)
+    budget = Budget(options.paths, options.faults, max(1.0, (end - time.monotonic()) * 0.8))
+    walked = walk(subjects, budget)  # type: ignore[arg-type]
+    found = _distinct(walked.found)
+    deltas, stale = apply_declared(_deltas(found, subjects), pair.deltas)
+    result = replace(
+        _result(pair, ProofVerdict.AGREES),
+        level=_level(subjects, walked),
+        paths=walked.paths,
+        faults=walked.faults,
+        cases=len(subjects.old.plan.sequences) if isinstance(subjects, PairOfClasses) else 0,
+        bounded=sum(walked.cut.values()),
+        deltas=tuple(deltas),
+    )
+    open_codes = [each.code for each in deltas if not each.declared]
+    if open_codes:
+        first = next(each for each in found if each.difference.code == open_codes[0])
+        return replace(result, verdict=ProofVerdict.DIFFERS, effects=effects_of(first, subjects))  # type: ignore[arg-type]
+    if stale:
+        return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale))
+    reason = subjects.problem() or _unfollowed(walked) or _controlled(subjects)
+    return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=reason) if reason else result
+
+
+def _level(subjects: PairOfClasses | PairOfModules, walked: Walk) -> Level:
+    is_all = walked.is_complete and not walked.cut and isinstance(subjects, PairOfModules) and not subjects.scope.is_cut
+    return Level.EXHAUSTIVE if is_all else Level.SAMPLED
+
+
+def _unfollowed(walked: Walk) -> str:
+    cut = [reason for reason in walked.cut if reason.startswith("unsupported")]
+    return f"a path could not be followed: {cut[0].removeprefix('unsupported: ')}" if cut else ""
+
+
+def _deltas(found: list[Found], subjects: PairOfClasses | PairOfModules) -> list[Delta]:
+    """What differs, each place once, run once more to be sure."""
+    made: dict[tuple[str, str, int, str, int], Delta] = {}
+    for each in found[: _MOST_DELTAS * 5]:
+        delta = delta_of(each, subjects)  # type: ignore[arg-type]
+        if delta is not None:
+            made.setdefault((delta.code, delta.path, delta.line, delta.old_path, delta.old_line), delta)
+        if len(made) >= _MOST_DELTAS:
+            break
+    return list(made.values())
+
+
+def _distinct(found: list[Found]) -> list[Found]:
+    known: dict[tuple[str, str], Found] = {}
+    for each in sorted(found, key=lambda one: (len(one.seen.world.trail), one.seen.is_fault)):
+        known.setdefault((each.difference.code, each.difference.message), each)
+    return list(known.values())
+
+
+def _controlled(subjects: PairOfClasses | PairOfModules) -> str:
+    """Why an identical pair does not agree; empty when it does."""
+    for side in (subjects.old, subjects.new):
+        walked = walk(subjects.twin_of(side), Budget(_CONTROL_PATHS, _CONTROL_PATHS, 5.0), most=1)  # type: ignore[arg-type]
+        if walked.found:
+            return f"{side.reference} differs from itself: {walked.found[0].difference.message}"
+    return ""
