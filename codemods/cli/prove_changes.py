@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from codemods.cli.prove_derived import Change, changed_paths, derived, merged, stepped
 from codemods.cli.prove_trees import GIT, Trees, with_dotted_names
 from codemods.cli.session import Session, UsageProblem
-from codemods.plan.load import load_plan, read_toml_file
-from codemods.prove.spec import Spec, UnreadableSpec, check_reference, is_spec, load_spec
+from codemods.plan.load import load_plan
+from codemods.prove.references import check_reference
 from codemods.repo.ranges import resolve_range
 from codemods.repo.store import empty_tree
 from codemods.schema.errors import SourceError
@@ -24,6 +24,10 @@ from codemods.schema.prove import Pair, PairKind
 from codemods.source.files import FileSet, Without
 from codemods.source.modules import modules_of
 from codemods.verify.change import TreeChange
+
+if TYPE_CHECKING:
+    # What reads specs is loaded where there is one: it knows all mutants and domains, which takes its time.
+    from codemods.prove.spec import Spec
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -56,7 +60,7 @@ def changes_of(session: Session, asked: Asked, trees: Trees) -> Iterator[Change]
             f"{targets[0]} and {files[0]} are two kinds of target", fix=f"give a spec as --spec {files[0]}"
         )
     plan = files[0] if len(files) == 1 and not _means_spec(files[0]) else None
-    specs = [load_spec(path) for path in (*asked.specs, *(() if plan else files))]
+    specs = _loaded([*asked.specs, *(() if plan else files)])
     if plan is not None:
         return _with_named(_steps(session, plan, trees), asked, specs)
     if len(targets) > 2:
@@ -73,7 +77,18 @@ def changes_of(session: Session, asked: Asked, trees: Trees) -> Iterator[Change]
 
 
 def _means_spec(path: Path) -> bool:
+    from codemods.plan.load import read_toml_file
+    from codemods.prove.spec import UnreadableSpec, is_spec
+
     return is_spec(read_toml_file(path, UnreadableSpec, "plan or spec"))
+
+
+def _loaded(paths: Sequence[Path]) -> list[Spec]:
+    if not paths:
+        return []
+    from codemods.prove.spec import load_spec
+
+    return [load_spec(path) for path in paths]
 
 
 # -- pairs that somebody named

@@ -9,15 +9,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from codemods.cli.session import Session, UsageProblem, without_collector
-from codemods.prove.pairs import pairs_of_change
 from codemods.report.prove_model import Unproved
 from codemods.schema.errors import UnmovedError
 from codemods.schema.plan import Plan
 from codemods.schema.prove import Delta, Pair, PairKind, PairResult, ProofVerdict
 from codemods.schema.verdict import Ledger, Problem, Side
 from codemods.source.files import FileSet
-from codemods.verify.certificate import examine
-from codemods.verify.chain import checks
 from codemods.verify.change import TreeChange
 
 Residue = dict[str, set[int]]
@@ -47,12 +44,17 @@ def changed_paths(change: TreeChange) -> set[str]:
 
 def derived(label: str, change: TreeChange, names: tuple[str, str], *, takes_all: bool) -> Change:
     """With the pairs that the ledger leaves, or with all."""
+    if not changed_paths(change):
+        return Change(label, change.old, change.new, (), (), old_name=names[0], new_name=names[1])
     ledger = _ledger(change)
     residue = None if takes_all else residue_of(ledger)
     return change_with(label, change, residue, ledger.problems, "all" if takes_all else "ledger", names)
 
 
 def _ledger(change: TreeChange) -> Ledger:
+    from codemods.verify.certificate import examine
+    from codemods.verify.chain import checks
+
     with without_collector():
         return examine(change, *checks(None, None))
 
@@ -73,6 +75,8 @@ def change_with(
     label: str, change: TreeChange, residue: Mapping[str, Collection[int]] | None, problems: Iterable[Problem],
     origin: str, names: tuple[str, str],
 ) -> Change:  # fmt: skip
+    from codemods.prove.pairs import pairs_of_change
+
     changed = tuple(sorted(changed_paths(change)))
     found = _left_behind(problems)
     try:

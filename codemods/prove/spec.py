@@ -23,7 +23,6 @@ Looks at no tree: whether there is what a spec names, who proves it finds out.""
 from __future__ import annotations
 
 import datetime as dt
-import keyword
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
@@ -33,11 +32,12 @@ from msgspec import Struct
 
 from codemods.plan.load import read_toml_file
 from codemods.prove.domains_spec import BadDomain, parse_domain
+from codemods.prove.references import check_reference, is_dotted
 from codemods.prove.survivors import Accepted, read_accepted
 from codemods.schema.errors import ConfigError
 from codemods.schema.pages_deltas import DELTA_CODES
 from codemods.schema.prove import AcceptedMutant, DeclaredDelta, Pair, PairKind
-from codemods.schema.refs import BadReference, DefRef
+from codemods.schema.refs import BadReference
 from codemods.schema.toml_check import Problem, TomlProblems, check_table, did_you_mean, shown
 from codemods.schema.toml_text import BadToml, KeyPath, TomlText
 
@@ -206,18 +206,6 @@ def _bad_reference(text: str, kind: PairKind) -> BadReference | None:
     except BadReference as bad:
         return bad
     return None
-
-
-def check_reference(text: str, kind: PairKind) -> None:
-    """Raises BadReference unless `text` can name one side of such a pair."""
-    if kind is not PairKind.IMPORT:
-        DefRef.parse(text)
-    elif not text.endswith(".py") and not is_dotted(text):
-        raise BadReference(f"{text!r} names no module", fix="write package.module, or path/to/file.py")
-
-
-def is_dotted(text: str) -> bool:
-    return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
 
 
 def _input_doubts(pair: PairTable, at: KeyPath, line_of: LineOf) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from codemods import schema
-from codemods.cli import prove_derived
+from codemods.prove import pairs
 from codemods.report.prove_model import ProveReport
 from codemods.schema.errors import SourceError
 from codemods.schema.prove import PairKind, ProofVerdict
@@ -37,7 +37,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     module = ModuleType("codemods.prove.proving")
     vars(module).update(prove_pairs=made.prove_pairs)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(prove_derived, "pairs_of_change", made.pairs_of_change)
+    monkeypatch.setattr(pairs, "pairs_of_change", made.pairs_of_change)
     return made
 
 
@@ -174,7 +174,7 @@ def test_a_file_that_can_not_be_parsed_is_inconclusive(
     root: Path, unmoved: Unmoved, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error = SourceError("can't be parsed", path="bad.py", fix="mend the syntax")
-    monkeypatch.setattr(prove_derived, "pairs_of_change", raising(error))
+    monkeypatch.setattr(pairs, "pairs_of_change", raising(error))
     ran = unmoved("prove", "HEAD", "--root", str(root))
     assert ran.status == 2
     assert "can't be parsed; mend the syntax" in ran.out
