@@ -12,7 +12,6 @@ from codemods.prove.run import Place, Run
 from codemods.prove.sides import Side
 from codemods.prove.stable import Twins
 
-
 _RESULTS = ("return", "callback returns")
 
 
@@ -48,7 +47,9 @@ class Placing:
         stack = run.stacks[at]
         event = run.events[at]
         if stack and event._u_kind is EVENT and event._u_parts[0] in _RESULTS:
-            return stack[-1][0].partition(">")[2], stack[-1][1]  # the statement that gives the whole result
+            last = (stack[-1][0].partition(">")[2], stack[-1][1])  # the statement that gives the whole result
+            first = self._chosen(stack, is_old=is_old)
+            return first if self._is_touched(first, is_old=is_old) and len(stack) > 1 else last
         return self._chosen(stack, is_old=is_old)
 
     def _chosen(self, stack: tuple[Place, ...], *, is_old: bool) -> Place:

@@ -37,6 +37,7 @@ class Run(Questions):
         self.places: list[tuple[str, int]] | None = [] if trace else None
         self.stacks: list[tuple[Place, ...]] = []  # with trace, of each event: the lines that led to it, innermost first
         self.written: dict[tuple[int, str], tuple[Place, ...]] = {}
+        self.returned: list[tuple[Place, Any]] = []  # with trace: what the subject's functions gave back, and where
         self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
         self.reads: dict[Opaque, int] = {}
         self.fresh: set[Opaque] = set()  # attributes that were read and can have no other value now
@@ -336,8 +337,10 @@ def followed(run: Run) -> Iterator[None]:
     def entered(frame: types.FrameType, event: str, _: object) -> Any:
         return follow if event == "call" and _is_subject(frame) else None
 
-    def follow(frame: types.FrameType, event: str, _: object) -> Any:
+    def follow(frame: types.FrameType, event: str, value: object) -> Any:
         place = (frame.f_code.co_filename, frame.f_lineno)
+        if event == "return" and value is not None:
+            run.returned.append((place, value))
         if event == "line":
             run.left = [place]
         elif place not in run.left:

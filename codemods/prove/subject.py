@@ -192,6 +192,7 @@ class Subject:
             run.record("raise", frozen_error(run, error))
             return
         run.record("return", run.freezer.freeze(value))
+        run.put_at(_givers(run, value))
 
     def _end(self, run: Run, inputs: dict[str, Any]) -> None:
         """What is left behind: arguments that were changed, globals, tables."""
@@ -199,6 +200,16 @@ class Subject:
             if isinstance(value, list | dict | set):
                 run.record("argument", name, run.freezer.freeze(value))
         self.loader.settle(run)
+
+
+def _givers(run: Run, value: Any) -> tuple[Place, ...]:
+    """Where a result was given back, innermost first; before that, where the things in it were."""
+    whole = [place for place, given in run.returned if given is value] or run.left[-1:]
+    if type(value) not in (list, tuple, dict):
+        return tuple(whole)
+    parts = list(value.values()) if isinstance(value, dict) else list(value)
+    inner = [place for place, given in run.returned if type(given) in (str, Opaque) and any(given is each for each in parts)]
+    return tuple(dict.fromkeys([*inner, *whole])) if inner else tuple(whole)
 
 
 def frozen_error(run: Run, error: BaseException) -> Any:
