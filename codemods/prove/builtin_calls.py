@@ -156,7 +156,7 @@ def _len(value: Any) -> Any:
     run = current.run
     run.need(value, "object of type 'NoneType' has no len():")
     base = run.latest(value)
-    about = run.world.facts.known(base)
+    about = run.world.known(base)
     return about.size if about is not None and about.size is not None else length_of(base)
 
 

@@ -65,7 +65,8 @@ def differences(seen: Seen, aliases: dict[Opaque, Any] | None = None) -> list[Di
     if found is None:
         found = _aligned(_settled(old, settler), _settled(new, settler))
     found.extend(_of_writes(_settled(old_writes, settler), _settled(new_writes, settler), is_fault=seen.is_fault))
-    return seen.new.judged(sorted(found, key=lambda each: (max(each.new_at, each.old_at), each.code)), seen.old)
+    found.sort(key=lambda each: (max(each.new_at, each.old_at), each.code))
+    return seen.new.judged(found, seen.old)
 
 
 def _split(run: Run) -> tuple[list[_Effect], list[_Effect]]:

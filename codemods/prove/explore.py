@@ -1,6 +1,6 @@
 """All worlds of a pair: every combination of the decisions that either twin asks for, and for each call on the way the
-world in which it raises. Equal prefixes are walked once; where there are too
-many, those with few decisions away from the usual path are walked."""
+world in which it raises. Equal prefixes are walked once; where there are too many, those with few decisions away from the
+usual path are walked. A fault that no code of the subject would see is not run: both runs end there with it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from codemods.prove.opaque import CALL, EVENT, OP, Opaque
+from codemods.prove.opaque import CALL, EVENT, Opaque, term
 from codemods.prove.run import Run
 from codemods.prove.world import Question, World
 
 Preset = dict[Question, Any]
 _PATH_SHARE = 0.6  # of the time; the rest is for faults
 PairRun = Callable[[World], tuple[Run, Run]]
+
+
+class Cut(Run):
+    """What a run would have done, had the last of these calls raised: nothing was there to see it but the caller."""
+
+    def __init__(self, events: list[Opaque]) -> None:
+        self.events, self.reads, self.places = events, {}, None
 
 
 class Seen(NamedTuple):
@@ -77,16 +84,16 @@ class Exploration:
             following = heapq.heappop(pending)
             world = World(following.preset, following.fault)
             world.values = self._values
-            seen = Seen(world, *self._run(world))
+            old, new = self._run(world)
             if following.fault is None:
                 self.paths += 1
                 self.reached = following.flips - 1
             else:
                 self.faults += 1
-            self._branch(seen.world, following, pending)
+            self._branch(world, following, pending)
+            yield Seen(world, old, new)
             if with_faults:
-                self._strike(seen, following.forced)
-            yield seen
+                yield from self._strike(world, old, new, following.forced)
 
     def _is_spent(self, is_fault: bool) -> bool:
         return self.faults >= self._budget.faults if is_fault else self.paths >= self._budget.paths
@@ -104,25 +111,54 @@ class Exploration:
                     heapq.heappush(pending, _Next(walked.flips + 1, -number, made, position + 1, walked.fault))
             taken[question] = options[index]
 
-    def _strike(self, seen: Seen, forced: int) -> None:
-        """The worlds in which a call of this one raises, unless an earlier world with the same beginning had it."""
-        trail = seen.world.trail
-        flips = sum(choice.index > 0 for choice in trail[:forced])
-        for event, moment in _calls(seen):
-            if moment >= forced:
-                preset = {choice.question: choice.options[choice.index] for choice in trail[:moment]}
-                heapq.heappush(self._strikes, _Next(flips, next(self._number), preset, moment, event))
+    def _strike(self, world: World, old: Run, new: Run, forced: int) -> Iterator[Seen]:
+        """The worlds in which a call of this one raises, unless an earlier world with the same beginning had it. Where
+        nothing would see the exception pass, what would happen is clear; else the world is kept, to be walked."""
+        ours, theirs = _calls(old), _calls(new)
+        flips = sum(choice.index > 0 for choice in world.trail[:forced])
+        is_plain = old.is_plain and new.is_plain
+        same = _alike_until(old, new) if is_plain else 0
+        for event in {**ours, **theirs}:
+            a, b = ours.get(event, -1), theirs.get(event, -1)
+            reach = max(old.reaches[a] if a >= 0 else 0, new.reaches[b] if b >= 0 else 0)
+            is_clear = is_plain and a not in old.guarded and b not in new.guarded
+            if is_clear:
+                reach = max(reach, old.reaches[-1] if a < 0 else 0, new.reaches[-1] if b < 0 else 0)
+            if reach < forced:
+                continue
+            if not is_clear:
+                preset = {choice.question: choice.options[choice.index] for choice in world.trail[:reach]}
+                heapq.heappush(self._strikes, _Next(flips, next(self._number), preset, reach, event))
+                continue
+            if self._is_spent(True):
+                self.is_complete = False
+                return
+            self.faults += 1
+            if a != b or a >= same:
+                yield Seen(world.after(reach, event), _cut(old, a, event), _cut(new, b, event))
 
 
-def _calls(seen: Seen) -> list[tuple[Opaque, int]]:
-    """What can raise on this path, each once, with the number of decisions before it."""
+def _alike_until(old: Run, new: Run) -> int:
+    """How many effects at the beginning are the same, term by term."""
+    pairs = zip(old.events, new.events, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a is not b), min(len(old.events), len(new.events)))
+
+
+def _cut(run: Run, at: int, event: Opaque) -> Run:
+    return run if at < 0 else Cut([*run.events[: at + 1], term(EVENT, "raise", ("fault", event))])
+
+
+def _calls(run: Run) -> dict[Opaque, int]:
+    """What can raise on this path, with its place among the effects."""
     found: dict[Opaque, int] = {}
-    for run in (seen.old, seen.new):
-        for event, moment in zip(run.events, run.moments, strict=True):
-            if event._u_kind is CALL:
-                found.setdefault(event, moment)
-            elif event._u_kind is EVENT and event._u_parts[0] == "pure":
-                found.setdefault(event._u_parts[1], moment)
-            elif event._u_kind is OP:
-                found.setdefault(event, moment)
-    return list(found.items())
+    for at, event in enumerate(run.events):
+        if event._u_kind is CALL:
+            found.setdefault(event, at)
+        elif event._u_parts[0] in _CAN_RAISE:
+            result = event._u_parts[1]
+            if type(result) is Opaque:
+                found.setdefault(result, at)
+    return found
+
+
+_CAN_RAISE = frozenset(["pure", "with", "async with", "await"])

@@ -5,9 +5,11 @@ between two opaque values are remembered as asked and never reasoned about."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from codemods.prove.opaque import OP, TEXT, Opaque
+from codemods.prove.opaque import OP, TEXT, Opaque, length_of
 
 MISSING: Any = object()
 _DISJOINT = (str, bytes, int, float, list, tuple, dict, set, frozenset, type(None))
@@ -19,20 +21,20 @@ _TRUTHS = frozenset("eq ne lt le gt ge contains isinstance issubclass not bool c
 
 
 class About:
-    """What is known of one value."""
+    """What is known of one value. Most values never have more than one thing said of them: the rest stays the class's."""
 
-    __slots__ = ("equal", "high", "high_open", "isa", "low", "low_open", "none", "size", "truth", "unequal")
+    none: bool | None = None
+    truth: bool | None = None
+    equal: Any = MISSING
+    unequal: tuple[Any, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    low_open = high_open = False
+    isa: Mapping[Any, bool] = MappingProxyType({})
+    size: int | None = None
 
-    def __init__(self) -> None:
-        self.none: bool | None = None
-        self.truth: bool | None = None
-        self.equal: Any = MISSING
-        self.unequal: list[Any] = []
-        self.low: float | None = None
-        self.high: float | None = None
-        self.low_open = self.high_open = False
-        self.isa: dict[Any, bool] = {}
-        self.size: int | None = None
+    def learn_is_a(self, kind: Any, answer: bool) -> None:
+        self.isa = {**self.isa, kind: answer}
 
     def truth_value(self) -> bool | None:
         """Whether it counts as true; None when both are possible."""
@@ -140,9 +142,12 @@ class Facts:
         found = self._about.get(value)
         if found is None:
             found = self._about[value] = About()
+            kind = value._u_kind
+            if kind is not TEXT and kind is not OP:
+                return found
             if value._u_kind is TEXT:
                 found.none = False
-                found.isa[str] = True
+                found.learn_is_a(str, True)
                 if any(isinstance(part, str) and part for part in value._u_parts):
                     found.truth = True
             elif value._u_kind is OP and value._u_parts[0] in _NEVER_NONE:
@@ -159,7 +164,11 @@ class Facts:
         kind = question[0]
         if len(question) == 1 or type(question[1]) is not Opaque:
             return MISSING
-        about = self.about(question[1])
+        about = self._about.get(question[1])
+        if about is None:
+            if question[1]._u_kind is not OP and question[1]._u_kind is not TEXT:
+                return MISSING
+            about = self.about(question[1])
         answer: Any = None
         if kind == "true":
             answer = about.truth_value()
@@ -200,17 +209,20 @@ class Facts:
             if answer:
                 about.equal, about.none = question[2], False
             else:
-                about.unequal.append(question[2])
+                about.unequal = (*about.unequal, question[2])
         elif kind in ("lt", "le"):
             about.learn_below(question[2], answer, or_equal=kind == "le")
         elif kind == "isa":
-            about.isa[question[2]] = answer
+            about.learn_is_a(question[2], answer)
             if answer and question[2] is type(None):
                 about.none = True
                 self.nones.add(question[1])
         elif kind == "size":
             about.size = answer
             about.none = False
+            self.about(length_of(question[1])).equal = answer
+        elif kind == "whole":
+            about.equal, about.none = answer, False
 
 
 def is_truth(value: Opaque) -> bool:

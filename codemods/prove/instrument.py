@@ -7,6 +7,7 @@ Annotations are dropped (they would have to be evaluated), but for those of clas
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from codemods.prove.matching import as_conditions
@@ -31,9 +32,9 @@ def _helper(name: str, *args: ast.expr, at: ast.AST) -> ast.Call:
 
 class _Instrument(ast.NodeTransformer):
     def __init__(self) -> None:
-        self._in_class = False
+        self._in_class = self._in_function = False
         self._class = ""  # the class whose private names are mangled here
-        self._matches = 0
+        self._matches = self._guards = 0
 
     # -- scopes and annotations
 
@@ -61,9 +62,10 @@ class _Instrument(ast.NodeTransformer):
         node.returns = None
         for each in _all_arguments(node.args):
             each.annotation = None
-        outer, self._in_class = self._in_class, False
+        outer = self._in_class, self._in_function
+        self._in_class, self._in_function = False, True
         self.generic_visit(node)
-        self._in_class = outer
+        self._in_class, self._in_function = outer
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
@@ -190,6 +192,48 @@ class _Instrument(ast.NodeTransformer):
     def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)
         node.body.insert(0, ast.copy_location(ast.Expr(value=_helper("_u_tick", at=node)), node))
+        return node
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        return self._try(node)
+
+    def visit_TryStar(self, node: Any) -> ast.AST:
+        return self._try(node)
+
+    def _try(self, node: Any) -> ast.AST:
+        self.generic_visit(node)
+        node.body = self._guarded(node.body)
+        if node.finalbody and (node.handlers or node.orelse):
+            inner = copy.copy(node)
+            inner.finalbody = []
+            node.body, node.handlers, node.orelse = self._guarded([inner]), [], []
+            return ast.copy_location(ast.Try(body=node.body, handlers=[], orelse=[], finalbody=node.finalbody), node)
+        return node
+
+    def _guarded(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A block between a note that whoever is around it sees exceptions pass, and one that it is over."""
+        if not self._in_function or self._in_class:
+            return body  # what modules and classes do is done before any run
+        self._guards += 1
+        name = f"_u_guard_{self._guards}"
+        held = ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=_helper("_u_guard", at=body[0]))
+        over = ast.Expr(value=_helper("_u_unguard", ast.Name(id=name, ctx=ast.Load()), at=body[-1]))
+        inner = ast.Try(body=body, handlers=[], orelse=[], finalbody=[ast.copy_location(over, body[-1])])
+        return [ast.copy_location(held, body[0]), ast.copy_location(inner, body[0])]
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        return self._with(node)
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.AST:
+        return self._with(node)
+
+    def _with(self, node: Any) -> ast.AST:
+        self.generic_visit(node)
+        body = self._guarded(node.body)
+        for item in reversed(node.items[1:]):
+            inner = type(node)(items=[item], body=body)
+            body = self._guarded([ast.copy_location(inner, node)])
+        node.items, node.body = node.items[:1], body
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:

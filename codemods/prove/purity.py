@@ -23,6 +23,7 @@ class Purity:
     def __init__(self, side: Side) -> None:
         self._side = side
         self._known: dict[str, bool] = {}
+        self._rebound: dict[str, set[str]] = {}
 
     def is_pure(self, target: Target) -> bool:
         key = target.key
@@ -49,7 +50,22 @@ class Purity:
             return _root(node) in own
         if isinstance(node, ast.Call):
             return self._is_harmless_call(module, node, own)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
+            return not self._is_rebound(self._side.resolve(module, node.id))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id not in own:
+            found = self._side.resolve(module, node.value.id)
+            return found.kind != "module" or not self._is_rebound(self._side.member(found.module, node.attr))
         return True
+
+    def _is_rebound(self, found: Target) -> bool:
+        """Whether a name of the tree is bound anew by some function of its module: what it holds depends on the moment."""
+        facts = self._side.facts(found.module) if found.kind == "value" else None
+        if facts is None:
+            return False
+        if found.module not in self._rebound:
+            nodes = ast.walk(facts.tree)
+            self._rebound[found.module] = {name for each in nodes if isinstance(each, ast.Global) for name in each.names}
+        return found.name in self._rebound[found.module]
 
     def _is_harmless_call(self, module: str, node: ast.Call, own: set[str]) -> bool:
         function = node.func

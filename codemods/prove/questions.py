@@ -49,7 +49,7 @@ class Questions:
         length: Opaque | None = value._u_attrs.get(LEN)
         if length is None:
             return None
-        about = self.world.facts.known(length)
+        about = self.world.known(length)
         if about is not None and about.truth_value() is not None and not about.truth_value():
             return 0
         if about is not None and about.low is not None and (about.low > 0 or about.low_open):
@@ -163,7 +163,7 @@ class Questions:
 
     def need(self, value: Opaque, what: str) -> None:
         """The operation fails on None."""
-        if value in self.world.facts.nones:
+        if self.world.has_none(value):
             raise TypeError(f"{what} of 'NoneType'")
         self.implicit.add(value)
 
@@ -197,9 +197,9 @@ class Questions:
         """How many items there are: 0, 1 or 2, unless what was said of the size asks for more."""
         self.need(value, "'len' and iteration")
         value = self.latest(value)
-        known = self.world.facts.known(length_of(value))
+        known = self.world.known(length_of(value))
         options: tuple[int, ...] = _SIZES
-        about = self.world.facts.known(value)
+        about = self.world.known(value)
         if about is not None and about.truth_value():
             options = (1, 2)
         if known is not None:
@@ -210,9 +210,7 @@ class Questions:
                 options = (int(known.low or 0) + 1,)
         if options[0] > 64:
             raise Stopped(f"a loop of {options[0]} rounds")
-        size = int(self.world.ask(("size", value), options))
-        self.world.facts.about(length_of(value)).equal = size
-        return size
+        return int(self.world.ask(("size", value), options))
 
     def length(self, value: Opaque) -> int:
         return self.sizes(value)
@@ -223,7 +221,7 @@ class Questions:
 
     def contains(self, value: Opaque, item: Any) -> bool:
         self.need(value, "'in'")
-        about = self.world.facts.known(self.latest(value))
+        about = self.world.known(self.latest(value))
         if about is not None and (about.size == 0 or about.truth is False):
             return False
         return bool(self.world.ask(("true", term(OP, "contains", self.latest(value), self.freezer.freeze(item)))))
@@ -233,9 +231,7 @@ class Questions:
         self.need(value, "an index")
         about = self.world.facts.about(value)
         options = tuple(each for each in _SIZES if about.equals(each) is not False) or (3,)
-        number = int(self.world.ask(("whole", value), options))
-        about.equal, about.none = number, False
-        return number
+        return int(self.world.ask(("whole", value), options))
 
     def marked(self, value: Opaque, spec: str = "") -> str:
         if value._u_kind is ATTR and value._u_parts[1] == "__name__":

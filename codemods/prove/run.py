@@ -33,7 +33,10 @@ class Run(Questions):
         self.world, self.freezer, self.is_rebound = world, freezer, is_rebound
         self._nones = world.facts.nones
         self.events: list[Opaque] = []  # one term an effect; a call is its result
-        self.moments: list[int] = []  # how many free decisions the world had made before each
+        self.reaches: list[int] = []  # how much of the world's trail the run had looked at before each
+        self.guarded: set[int] = set()  # the events at which code was on that would see an exception pass
+        self.guard = 0
+        self.is_plain = False  # a fault outside of such code ends the run, and nothing else comes after it
         self.places: list[tuple[str, int]] | None = [] if trace else None
         self.stacks: list[tuple[Place, ...]] = []  # with trace, of each event: the lines that led to it, innermost first
         self.written: dict[tuple[int, str], tuple[Place, ...]] = {}
@@ -64,7 +67,9 @@ class Run(Questions):
 
     def _keep(self, event: Opaque) -> None:
         self.events.append(event)
-        self.moments.append(len(self.world.trail))
+        self.reaches.append(self.world.reach)
+        if self.guard:
+            self.guarded.add(len(self.events) - 1)
         if self.places is not None:
             stack = subject_stack() or tuple(self.left)
             self.places.append(stack[0] if stack else ("", 0))
@@ -105,8 +110,10 @@ class Run(Questions):
             return found
         world = self.world
         if base in self._nones:
+            world.reach = len(world.trail)
             raise AttributeError(f"'NoneType' object has no attribute '{name}'")
         if world.answers.get(("has", base, name)) is False:
+            world.reach = len(world.trail)
             raise AttributeError(f"object has no attribute '{name}'")
         self.implicit.add(base)
         if self.heap and found in self.heap:
@@ -141,7 +148,7 @@ class Run(Questions):
         found = attribute(base, name)
         if found in self.heap:
             return self.heap[found] is not _GONE
-        if base in self.world.facts.nones:
+        if self.world.has_none(base):
             return hasattr(None, name)
         if base._u_kind is GLOBAL or found not in self.reads:
             return bool(self.world.ask(("has", base, name)))
@@ -150,7 +157,7 @@ class Run(Questions):
     # -- writes
 
     def write(self, base: Opaque, name: str, value: Any) -> None:
-        if base in self.world.facts.nones:
+        if self.world.has_none(base):
             raise AttributeError(f"'NoneType' object has no attribute '{name}'")
         found = attribute(base, name)
         self.record("set", found, self.freezer.freeze(value))
@@ -191,7 +198,7 @@ class Run(Questions):
 
     def call(self, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_quiet: bool = False) -> Any:
         """A call on a collaborator: an effect, and a new value. `is_quiet`: it only reads (a clock)."""
-        if callee in self._nones:
+        if callee in self._nones and self.world.has_none(callee):
             raise TypeError("'NoneType' object is not callable")
         self.implicit.add(callee)
         if callee._u_kind is ATTR:
@@ -243,7 +250,7 @@ class Run(Questions):
     def enter(self, value: Opaque, how: str = "with") -> Any:
         count = self._count(("enter", value))
         result = term(OP, "enter", value, count)
-        self.record(how, value)
+        self.record(how, result)
         if result is self.world.fault:
             raise Fault(result)
         return result
@@ -254,7 +261,7 @@ class Run(Questions):
 
     def wait(self, value: Opaque) -> Generator[Any, Any, Any]:
         result = term(OP, "await", value, self._count(("await", value)))
-        self.record("await", value)
+        self.record("await", result)
         if result is self.world.fault:
             raise Fault(result)
         return result

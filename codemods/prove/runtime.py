@@ -171,7 +171,7 @@ def unpack(value: Any, shape: tuple[Any, ...]) -> Any:
     run = current.run
     run.need(value, "cannot unpack")
     base = run.latest(value)
-    about = run.world.facts.known(base)
+    about = run.world.known(base)
     if about is not None and about.size is not None and about.size != len(shape) and -1 not in shape:
         return list(run.iterate(value))
     found: list[Any] = []
@@ -192,6 +192,17 @@ def each(values: Any, shape: tuple[Any, ...]) -> Iterator[Any]:
 
 def tick() -> None:
     current.run.tick()
+
+
+def guard() -> Any:
+    """Code begins that would see an exception pass. Gives the run, for `unguard`."""
+    run = current.run
+    run.guard += 1
+    return run
+
+
+def unguard(run: Any) -> None:
+    run.guard -= 1
 
 
 def handles(kind: Any) -> Any:
@@ -289,6 +300,8 @@ NAMES = {
     "_u_unpack": unpack,
     "_u_each": each,
     "_u_tick": tick,
+    "_u_guard": guard,
+    "_u_unguard": unguard,
     "_u_except": handles,
     "_u_raise": raised,
     "_u_mark": mark,

@@ -25,6 +25,7 @@ from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Targe
 from codemods.prove.stable import Twins
 from codemods.prove.stand_ins import outside_module, outside_name
 from codemods.prove.state import State
+from codemods.prove.traces import Traces
 
 _DATA_BASES = frozenset("Struct NamedTuple TypedDict Enum IntEnum StrEnum Flag IntFlag Protocol ABC".split())
 _MISSING: Any = object()
@@ -43,6 +44,7 @@ class Space:
             "_u_reach": loader.reached.setdefault(facts.module, set()).add,
         }
         self.pending: set[str] = set()
+        self.given: set[str] = set()  # names that were made here, not by a run
         self._done: set[int] = set()
 
     def ensure(self, names: Iterable[str]) -> None:
@@ -50,11 +52,13 @@ class Space:
         for name in names:
             if name not in self.names and name not in self.pending and name in self.facts.bindings:
                 self.pending.add(name)
+                self.given.add(name)
                 self.names[name] = self._make(name)
                 self.pending.discard(name)
             elif name not in self.names and self.facts.stars and not hasattr(builtins, name):
                 found = self.loader.side.resolve(self.facts.module, name)
                 if found.kind not in ("missing", "builtin"):
+                    self.given.add(name)
                     self.names[name] = self.loader.value(found)
 
     def _make(self, name: str) -> Any:
@@ -123,6 +127,7 @@ class Space:
         used = _names_used(statements)
         bound = {each.name for each in statements if isinstance(each, DefNode)}
         self.ensure(sorted(used - bound))
+        self.loader.traces.read(statements)
         tree = instrument(ast.Module(body=copy.deepcopy(statements), type_ignores=[]))
         mark(tree)
         code = compile(tree, f"<{self.loader.side.label}>{self.facts.path}", "exec", dont_inherit=True)
@@ -149,6 +154,7 @@ class Loader:
         self.inside: set[str] = set()  # canonical names that are executed though both sides share them
         self.builtins = make_builtins(self, runtime.NAMES)
         self.state = State(self.spaces)
+        self.traces = Traces()
         self._purity = Purity(side)
         self.lone = LoneMethods(self)
 

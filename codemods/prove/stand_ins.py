@@ -41,7 +41,8 @@ class Environ(MutableMapping[str, Any]):
         if not run.world.ask(("true", term(OP, "has env", name)), (False, True)):
             return None
         about = run.world.facts.about(value)
-        about.none, about.isa[str] = False, True
+        about.none = False
+        about.learn_is_a(str, True)
         return value
 
     def _find(self, key: Any) -> Any:

@@ -6,15 +6,17 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from codemods.prove.run import Run
+    from codemods.prove.traces import Traces
     from codemods.prove.slices import Space
 
 _TABLES = (list, dict, set)
 _CACHE: Any = type(functools.lru_cache(lambda: None))
-_OWN = ("__builtins__", "_u_side")
+_OWN = ("__builtins__", "_u_side", "__name__", "__file__")
 _MISSING: Any = object()
 
 
@@ -22,15 +24,34 @@ class _Kept:
     """The state of one module before any run."""
 
     def __init__(self, names: dict[str, Any]) -> None:
-        self.size = len(names)
         self.values = {name: value for name, value in names.items() if name not in _OWN}
+        self.order = tuple(names.values())
         self.tables = {name: (value, _copied(value)) for name, value in self.values.items() if type(value) in _TABLES}
-        self.classes = {
-            name: (value, dict(vars(value)), {key: _copied(each) for key, each in vars(value).items() if type(each) in _TABLES})
+        self.objects = {name: (value, dict(vars(value))) for name, value in self.values.items() if _is_object(value)}
+        self.classes = [
+            _KeptClass(name, value)
             for name, value in self.values.items()
             if isinstance(value, type) and "_u_tree" in value.__dict__
-        }
+        ]
         self.caches = [value for value in self.values.values() if isinstance(value, _CACHE)]
+        self.caches += [each for kept in self.classes for each in kept.before.values() if isinstance(each, _CACHE)]
+
+
+class _KeptClass:
+    def __init__(self, name: str, owner: type) -> None:
+        self.name, self.owner = name, owner
+        self.before = dict(vars(owner))
+        self.order = tuple(self.before.values())
+        self.tables = {key: _copied(value) for key, value in self.before.items() if type(value) in _TABLES}
+
+    def is_as_before(self) -> bool:
+        now = vars(self.owner)
+        return len(now) == len(self.order) and all(map(is_, now.values(), self.order))
+
+
+def _is_object(value: Any) -> bool:
+    """An instance of a class of the tree, of which nothing else keeps count."""
+    return hasattr(type(value), "_u_tree") and "_u_term" not in getattr(value, "__dict__", {"_u_term": None})
 
 
 class State:
@@ -44,51 +65,74 @@ class State:
         """Before a run: what there is."""
         for module, space in self._spaces.items():
             kept = self._kept.get(module)
-            if kept is None or kept.size != len(space.names):
+            if kept is None or len(kept.order) != len(space.names):
                 self._kept[module] = _Kept(space.names)
+
+    def is_out_of_reach(self, traces: Traces) -> bool:
+        """Whether code that leaves these traces can't have changed anything here."""
+        if traces.is_left:
+            return False
+        for kept in self._kept.values():
+            if kept.caches or kept.objects or any(each.tables for each in kept.classes):
+                return False
+            for name, (table, _) in kept.tables.items():
+                if name in traces.handed or any(type(each) in _TABLES for each in _inner(table)):
+                    return False
+        return True
 
     def settle(self, run: Run, canonical: Callable[[str], str]) -> None:
         for module, space in self._spaces.items():
             kept = self._kept.get(module)
             if kept is None:
                 continue
-            self._globals(run, canonical, module, space.names, kept)
+            if len(space.names) != len(kept.order) or not all(map(is_, space.names.values(), kept.order)):
+                self._globals(run, canonical, module, space, kept)
             for name, (table, before) in kept.tables.items():
                 if not _is_alike(table, before):
                     run.record("table", canonical(f"{module}:{name}"), run.freezer.freeze(table))
                     _restore(table, before)
-            for name, (owner, before, tables) in kept.classes.items():
-                self._class(run, canonical(f"{module}:{name}"), owner, before)
-                for key, was in tables.items():
-                    if not _is_alike(before[key], was):
-                        run.record("class attribute", f"{canonical(f'{module}:{name}')}.{key}", run.freezer.freeze(before[key]))
-                        _restore(before[key], was)
+            for name, (value, fields) in kept.objects.items():
+                if not _is_alike(vars(value), fields):
+                    run.record("table", canonical(f"{module}:{name}"), run.freezer.freeze(value))
+                    vars(value).clear()
+                    vars(value).update(fields)
+            for each in kept.classes:
+                self._class(run, canonical(f"{module}:{each.name}"), each)
             for cache in kept.caches:
                 cache.cache_clear()
 
     @staticmethod
-    def _globals(
-        run: Run, canonical: Callable[[str], str], module: str, names: dict[str, Any], kept: _Kept
-    ) -> None:
+    def _globals(run: Run, canonical: Callable[[str], str], module: str, space: Space, kept: _Kept) -> None:
+        names = space.names
         for name, value in kept.values.items():
             now = names.get(name, _MISSING)
             if now is not value:
-                run.record("global", canonical(f"{module}:{name}"), run.freezer.freeze(now))
+                run.record("global", canonical(f"{module}:{name}"), None if now is _MISSING else run.freezer.freeze(now))
                 names[name] = value
+        for name in names.keys() - kept.values.keys() - space.given:
+            if name not in _OWN:
+                run.record("global", canonical(f"{module}:{name}"), run.freezer.freeze(names.pop(name)))
 
     @staticmethod
-    def _class(run: Run, name: str, owner: type, before: dict[str, Any]) -> None:
-        now = vars(owner)
-        if len(now) == len(before) and all(now.get(key) is value for key, value in before.items()):
-            return
-        for key, value in list(now.items()):
-            if key.startswith("__") or before.get(key, _MISSING) is value:
-                continue
-            run.record("class attribute", f"{name}.{key}", run.freezer.freeze(value))
-            if key in before:
-                setattr(owner, key, before[key])
-            else:
-                delattr(owner, key)
+    def _class(run: Run, name: str, kept: _KeptClass) -> None:
+        owner, before = kept.owner, kept.before
+        if not kept.is_as_before():
+            for key, value in list(vars(owner).items()):
+                if key.startswith("__") or before.get(key, _MISSING) is value:
+                    continue
+                run.record("class attribute", f"{name}.{key}", run.freezer.freeze(value))
+                if key in before:
+                    setattr(owner, key, before[key])
+                else:
+                    delattr(owner, key)
+        for key, was in kept.tables.items():
+            if not _is_alike(before[key], was):
+                run.record("class attribute", f"{name}.{key}", run.freezer.freeze(before[key]))
+                _restore(before[key], was)
+
+
+def _inner(table: Any) -> list[Any]:
+    return list(table.values()) if type(table) is dict else list(table)
 
 
 def _copied(value: Any) -> Any:

@@ -9,7 +9,7 @@ import inspect
 from typing import Any
 
 from codemods.prove.domains import Described, Hole, Member, materialise
-from codemods.prove.errors import Fault, OpaqueError, Stopped, Unsupported
+from codemods.prove.errors import Fault, Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
 from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, attribute, current, term
@@ -144,6 +144,7 @@ class Subject:
                 with followed(run):
                     call_back(run, freezer)
                 self.loader.settle(run)
+            run.is_plain = self._is_plain(run)
         except Stopped as stopped:
             run.record("stopped", str(stopped))
         except Unsupported as problem:
@@ -151,6 +152,11 @@ class Subject:
         except RecursionError:
             run.record("stopped", "recursion")
         return run
+
+    def _is_plain(self, run: Run) -> bool:
+        """Whether nothing would come after a fault that ends the call."""
+        is_over = run.events[-1]._u_parts[0] in ("return", "raise") and not self.is_repeated
+        return is_over and self.loader.state.is_out_of_reach(self.loader.traces)
 
     def _made(self, value: Any) -> Any:
         """A concrete input, made anew: instances of the classes of this side, opaque values for what nobody needs."""

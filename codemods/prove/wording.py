@@ -100,6 +100,8 @@ def event(value: Opaque) -> str:
         return f"call {_word(value)}"
     kind, *payload = value._u_parts
     words = [_word(each) for each in payload]
+    if kind in ("with", "async with", "await") and payload and type(payload[0]) is Opaque and payload[0]._u_kind is OP:
+        return f"{kind} {_word(payload[0]._u_parts[1])}"
     if kind in ("set", "set item", "global", "table", "class attribute", "argument", "attribute"):
         return f"{'set' if kind == 'set item' else kind} {words[0]} = {words[1]}"
     if kind == "does":

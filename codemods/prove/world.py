@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from codemods.prove.facts import MISSING, Facts
+from codemods.prove.facts import MISSING, About, Facts
 from codemods.prove.opaque import Opaque
 
 Question = tuple[Any, ...]
@@ -24,7 +24,7 @@ class World:
     """`preset`: what the explorer wants. `trail`: the free decisions, in the order they came up. `fault`: the call that
     raises, if any. `values`: concrete values of inputs, by term."""
 
-    __slots__ = ("answers", "facts", "fault", "fault_at_read", "preset", "trail", "values")
+    __slots__ = ("_at", "answers", "facts", "fault", "preset", "reach", "trail", "values")
 
     def __init__(self, preset: dict[Question, Any], fault: Opaque | None = None) -> None:
         self.preset, self.fault = preset, fault
@@ -32,11 +32,27 @@ class World:
         self.trail: list[Choice] = []
         self.facts = Facts()
         self.values: dict[Opaque, Any] = {}
+        self.reach = 0  # how much of the trail the run that is on has looked at
+        self._at: dict[Question, int] = {}
+
+    def after(self, decided: int, fault: Opaque) -> World:
+        """This world as it was when only so many free decisions were made, with a fault."""
+        made = World({}, fault)
+        made.values = self.values
+        made.trail = self.trail[:decided]
+        for choice in made.trail:
+            answer = choice.options[choice.index]
+            made.preset[choice.question] = made.answers[choice.question] = answer
+            made.facts.learn(choice.question, answer)
+        return made
 
     def ask(self, question: Question, options: tuple[Any, ...] = _YES_NO) -> Any:
         """The answer, which from now on stands."""
         answer = self.answers.get(question, MISSING)
         if answer is not MISSING:
+            at = self._at[question]
+            if at > self.reach:
+                self.reach = at
             return answer
         facts = self.facts
         answer = facts.implied(question)
@@ -48,9 +64,28 @@ class World:
                 self.trail.append(Choice(question, options, options.index(answer)))
             facts.learn(question, answer)
         self.answers[question] = answer
+        self.reach = self._at[question] = len(self.trail)
         return answer
 
     def told(self, question: Question) -> Any:
         """The answer, if it was given or follows; MISSING otherwise. Decides nothing."""
         answer = self.answers.get(question, MISSING)
-        return self.facts.implied(question) if answer is MISSING else answer
+        if answer is MISSING:
+            answer = self.facts.implied(question)
+        if answer is not MISSING:
+            self.reach = len(self.trail)
+        return answer
+
+    def has_none(self, value: Opaque) -> bool:
+        """Whether it was decided that a value is None."""
+        if value not in self.facts.nones:
+            return False
+        self.reach = len(self.trail)
+        return True
+
+    def known(self, value: Opaque) -> About | None:
+        """What has been decided of a value, if anything."""
+        found = self.facts.known(value)
+        if found is not None:
+            self.reach = len(self.trail)
+        return found
