@@ -130,7 +130,9 @@ def _unproved(label: str, residue: Mapping[str, Collection[int]]) -> Iterator[Un
 def merged(label: str, changes: Sequence[TreeChange], names: tuple[str, str], *, takes_all: bool) -> Change:
     """Against the first parent, but only for what is new against every parent: the rest is the branches' own."""
     ledgers = [_ledger(change) for change in changes]
-    found = [_lines_of(change) if takes_all else residue_of(each) for change, each in zip(changes, ledgers)]  # noqa: B905
+    found = [
+        _lines_of(change) if takes_all else residue_of(each) for change, each in zip(changes, ledgers, strict=True)
+    ]
     common: Residue = {}
     for key, lines in found[0].items():
         others = [each.get(key, set()) for each in found[1:]]
