@@ -18,7 +18,6 @@ from codemods.source.files import FileSet
 from codemods.verify.change import TreeChange
 
 Residue = dict[str, set[int]]
-_READERS = ("U119", "U120", "U121")
 OLD = "old:"  # before the path of a line of the old side
 
 
@@ -46,29 +45,46 @@ def derived(label: str, change: TreeChange, names: tuple[str, str], *, takes_all
     """With the pairs that the ledger leaves, or with all."""
     if not changed_paths(change):
         return Change(label, change.old, change.new, (), (), old_name=names[0], new_name=names[1])
-    ledger = _ledger(change)
-    residue = None if takes_all else residue_of(ledger)
-    return change_with(label, change, residue, ledger.problems, "all" if takes_all else "ledger", names)
+    found = read(change)
+    residue = None if takes_all else residue_of(found)
+    return change_with(label, change, residue, found.left, "all" if takes_all else "ledger", names)
 
 
-def _ledger(change: TreeChange) -> Ledger:
+class Read(NamedTuple):
+    """What reading alone says of a change. left: readers of what is gone."""
+
+    ledger: Ledger
+    left: tuple[Problem, ...]
+
+
+def read(change: TreeChange) -> Read:
     from codemods.verify.certificate import examine
     from codemods.verify.chain import checks
 
+    explain, readers = checks(None, None)
+    left: list[Problem] = []
+
+    def noted(each: TreeChange) -> Sequence[Problem]:
+        found = readers(each)
+        left.extend(found)
+        return found
+
     with without_collector():
-        return examine(change, *checks(None, None))
+        return Read(examine(change, explain, noted), tuple(left))
 
 
-def residue_of(ledger: Ledger) -> Residue:
-    """The lines that nothing certifies, and those that did not change and do something else now."""
-    found: Residue = {}
-    for entry in ledger.residue:
+def residue_of(found: Read) -> Residue:
+    """The lines that nothing certifies, and those that did not change and may do something else now."""
+    residue: Residue = {}
+    for entry in found.ledger.residue:
         key = entry.path if entry.side is Side.NEW else f"{OLD}{entry.path}"
-        found.setdefault(key, set()).update(range(entry.line, entry.line + entry.lines))
-    for problem in ledger.problems:
-        if problem.code == "differs":
-            found.setdefault(problem.path, set()).add(problem.line)
-    return found
+        residue.setdefault(key, set()).update(range(entry.line, entry.line + entry.lines))
+    for problem in found.ledger.problems:
+        if problem.line and problem not in found.left and (problem.code == "differs" or problem.code[:1] == "U"):
+            # Of which side the line is, only its words say; a pair too many costs time and no more.
+            for key in (problem.path, f"{OLD}{problem.path}"):
+                residue.setdefault(key, set()).add(problem.line)
+    return residue
 
 
 def change_with(
@@ -100,9 +116,8 @@ def _left_behind(problems: Iterable[Problem]) -> list[PairResult]:
     """Readers of what is gone, one result a file: found by reading, so no run has to show them."""
     by_path: dict[str, list[Delta]] = {}
     for each in sorted(problems):
-        if each.code in _READERS:
-            delta = Delta(code=each.code, path=each.path, line=each.line, message=each.message)
-            by_path.setdefault(each.path, []).append(delta)
+        delta = Delta(code=each.code, path=each.path, line=each.line, message=each.message)
+        by_path.setdefault(each.path, []).append(delta)
     return [
         PairResult(
             old=path, new=path, kind=PairKind.READER, verdict=ProofVerdict.DIFFERS, deltas=tuple(deltas),
@@ -129,10 +144,8 @@ def _unproved(label: str, residue: Mapping[str, Collection[int]]) -> Iterator[Un
 
 def merged(label: str, changes: Sequence[TreeChange], names: tuple[str, str], *, takes_all: bool) -> Change:
     """Against the first parent, but only for what is new against every parent: the rest is the branches' own."""
-    ledgers = [_ledger(change) for change in changes]
-    found = [
-        _lines_of(change) if takes_all else residue_of(each) for change, each in zip(changes, ledgers, strict=True)
-    ]
+    every = [read(change) for change in changes]
+    found = [_lines_of(change) if takes_all else residue_of(each) for change, each in zip(changes, every, strict=True)]
     common: Residue = {}
     for key, lines in found[0].items():
         others = [each.get(key, set()) for each in found[1:]]
@@ -140,8 +153,8 @@ def merged(label: str, changes: Sequence[TreeChange], names: tuple[str, str], *,
         kept = lines.intersection(*others) if not key.startswith(OLD) else lines if all(others) else set()
         if kept:
             common[key] = kept
-    problems = sorted({problem for ledger in ledgers for problem in ledger.problems})
-    return change_with(label, changes[0], common, problems, "all" if takes_all else "ledger", names)
+    left = sorted({problem for each in every for problem in each.left})
+    return change_with(label, changes[0], common, left, "all" if takes_all else "ledger", names)
 
 
 def _lines_of(change: TreeChange) -> Residue:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from codemods.report.markdown import MAX_CHARACTERS, as_code, as_text
 from codemods.report.prove_effects import NOTHING, shown_effects
 from codemods.report.prove_model import DeltaRow, PairRow, ProveReport, ProveTotals, amounts, shown_number
-from codemods.schema.prove import Effects, ProofVerdict
+from codemods.schema.prove import Effects, PairKind, ProofVerdict
 
 _MOST_ROWS, _MOST_DELTAS, _MOST_DECISIONS, _MOST_SURVIVORS, _MOST_PLACES = 100, 10, 20, 10, 20
 _LONGEST_CELL = 160
@@ -109,7 +109,7 @@ def _delta(delta: DeltaRow) -> str:
 
 def _world(row: PairRow) -> Iterator[str]:
     first = next((delta for delta in row.deltas if not delta.declared), None)
-    if first is None:
+    if first is None or row.kind is PairKind.READER:
         return
     shown = [as_text(words) for words in first.world[:_MOST_DECISIONS]] or ["in every world"]
     more = f", and {len(first.world) - _MOST_DECISIONS} more" if len(first.world) > _MOST_DECISIONS else ""

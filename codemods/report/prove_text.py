@@ -17,7 +17,7 @@ from codemods.report.prove_model import (
     next_move,
     shown_number,
 )
-from codemods.schema.prove import ProofVerdict, Survivor
+from codemods.schema.prove import PairKind, ProofVerdict, Survivor
 
 _STYLES = {ProofVerdict.AGREES: Style.GOOD, ProofVerdict.DIFFERS: Style.BAD, ProofVerdict.INCONCLUSIVE: Style.WARN}
 _MOST_DELTAS, _MOST_DECISIONS, _MOST_PLACES, _MOST_SURVIVORS = 10, 16, 8, 8
@@ -52,22 +52,23 @@ def pair_lines(row: PairRow, *, width: int = 120) -> Iterator[Line]:
 def _deltas(row: PairRow) -> Iterator[Line]:
     """The open ones with their source, then the declared ones, a line each."""
     shown = row.open
+    room = max((len(delta.code) for delta in row.deltas), default=0) + 2
     for delta in shown[:_MOST_DELTAS]:
-        yield from _delta(delta)
+        yield from _delta(delta, room)
     yield from _more(len(shown) - _MOST_DELTAS, "difference")
     declared = [delta for delta in row.deltas if delta.declared]
     for delta in declared[:_MOST_DELTAS]:
         yield line(
-            "  ", Span(f"{delta.code:<4}", Style.CODE), Span(f"{_place(delta.path, delta.line)}  ", Style.PLACE),
+            "  ", Span(delta.code.ljust(room), Style.CODE), Span(f"{_place(delta.path, delta.line)}  ", Style.PLACE),
             Span(f"declared: {_cut(delta.message)}", Style.QUIET),
         )  # fmt: skip
     yield from _more(len(declared) - _MOST_DELTAS, "declared difference")
 
 
-def _delta(delta: DeltaRow) -> Iterator[Line]:
+def _delta(delta: DeltaRow, room: int) -> Iterator[Line]:
     fault = "  (where a call raises)" if delta.is_fault else ""
     yield line(
-        "  ", Span(f"{delta.code:<4}", Style.CODE), Span(f"{_place(delta.path, delta.line)}  ", Style.PLACE),
+        "  ", Span(delta.code.ljust(room), Style.CODE), Span(f"{_place(delta.path, delta.line)}  ", Style.PLACE),
         _cut(delta.message), Span(fault, Style.QUIET),
     )  # fmt: skip
     sides = (("old", delta.old_path, delta.old_line, delta.old_text), ("new", delta.path, delta.line, delta.text))
@@ -82,7 +83,7 @@ def _delta(delta: DeltaRow) -> Iterator[Line]:
 def _world(row: PairRow) -> Iterator[Line]:
     """Of the gravest difference that has one: it is the one whose effects follow."""
     first = next((delta for delta in row.deltas if not delta.declared), None)
-    if first is None:
+    if first is None or row.kind is PairKind.READER:
         return
     yield line("  ", Span(f"the smallest world that shows {first.code}", Style.TITLE))
     for words in first.world[:_MOST_DECISIONS] or ("every world",):
