@@ -31,6 +31,7 @@ class Run(Questions):
         self, world: World, freezer: Freezer, is_rebound: Callable[[str], bool], *, trace: bool = False
     ) -> None:
         self.world, self.freezer, self.is_rebound = world, freezer, is_rebound
+        world.reach = 0
         self._nones = world.facts.nones
         self.events: list[Opaque] = []  # one term an effect; a call is its result
         self.reaches: list[int] = []  # how much of the world's trail the run had looked at before each

@@ -26,7 +26,7 @@ class _Kept:
     def __init__(self, names: dict[str, Any]) -> None:
         self.values = {name: value for name, value in names.items() if name not in _OWN}
         self.order = tuple(names.values())
-        self.tables = {name: (value, _copied(value)) for name, value in self.values.items() if type(value) in _TABLES}
+        self.tables = {name: (value, _copied(value)) for name, value in self.values.items() if _is_table(name, value)}
         self.objects = {name: (value, dict(vars(value))) for name, value in self.values.items() if _is_object(value)}
         self.classes = [
             _KeptClass(name, value)
@@ -42,11 +42,15 @@ class _KeptClass:
         self.name, self.owner = name, owner
         self.before = dict(vars(owner))
         self.order = tuple(self.before.values())
-        self.tables = {key: _copied(value) for key, value in self.before.items() if type(value) in _TABLES}
+        self.tables = {key: _copied(value) for key, value in self.before.items() if _is_table(key, value)}
 
     def is_as_before(self) -> bool:
         now = vars(self.owner)
         return len(now) == len(self.order) and all(map(is_, now.values(), self.order))
+
+
+def _is_table(name: str, value: Any) -> bool:
+    return type(value) in _TABLES and name[:2] != "__"
 
 
 def _is_object(value: Any) -> bool:
@@ -73,9 +77,11 @@ class State:
         if traces.is_left:
             return False
         for kept in self._kept.values():
-            if kept.caches or kept.objects or any(each.tables for each in kept.classes):
+            if kept.caches or kept.objects:
                 return False
-            for name, (table, _) in kept.tables.items():
+            tables = [(name, value) for name, (value, _) in kept.tables.items()]
+            tables += [(name, each.before[name]) for each in kept.classes for name in each.tables]
+            for name, table in tables:
                 if name in traces.handed or any(type(each) in _TABLES for each in _inner(table)):
                     return False
         return True
