@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from codemods.prove.binding import input_term
 from codemods.prove.class_calls import Call, Plan, plan_of
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.freeze import Freezer
@@ -19,7 +20,7 @@ from codemods.prove.run import Place, Run, followed
 from codemods.prove.sides import Side, Target
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
-from codemods.prove.subject import NoSuchCallable, call_back, driven, frozen_error, input_term
+from codemods.prove.subject import NoSuchCallable, call_back, driven, frozen_error
 from codemods.prove.world import World
 
 _MISSING: Any = object()

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from codemods.prove.binding import input_term
 from codemods.prove.compare import differences
 from codemods.prove.domains import Domain, inner_of
 from codemods.prove.domains import Opaque as Unknown
@@ -22,7 +23,7 @@ from codemods.prove.explore import Budget, Exploration
 from codemods.prove.opaque import ROOT, Opaque, term
 from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
 from codemods.prove.stable import Twins
-from codemods.prove.subject import Subject, input_term
+from codemods.prove.subject import Subject
 from codemods.schema.prove import Pair
 
 Case = Mapping[str, Any]

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from codemods.prove.binding import input_term
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.import_names import NameFacts, name_facts, names_of
@@ -20,7 +21,7 @@ from codemods.prove.opaque import current
 from codemods.prove.run import Place, Run, followed
 from codemods.prove.sides import Side
 from codemods.prove.stable import Twins
-from codemods.prove.subject import NoSuchCallable, frozen_error, input_term
+from codemods.prove.subject import NoSuchCallable, frozen_error
 from codemods.prove.world import World
 
 _GONE = ("nothing",)

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from codemods.prove.binding import input_term, shared_names
 from codemods.prove.compare import Difference, differences, early_reads, is_cut
 from codemods.prove.explore import Budget, Exploration, Seen
 from codemods.prove.opaque import ATTR, Opaque, current
@@ -17,7 +18,7 @@ from codemods.prove.run import Run
 from codemods.prove.sides import Side
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
-from codemods.prove.subject import Subject, input_term, shared_names
+from codemods.prove.subject import Subject
 from codemods.prove.world import World
 
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 import ast
 import contextvars
 import inspect
+from functools import cached_property
 from typing import Any
 
 from codemods.prove.domains import Described, Hole, Member, materialise
 from codemods.prove.errors import Fault, Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
-from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, attribute, current, term
+from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, current, term
 from codemods.prove.run import Place, Run, followed
 from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
@@ -103,7 +104,7 @@ class Subject:
     def inputs(self, world: World) -> dict[str, Any]:
         """A value for each parameter: opaque, unless the world has a concrete one."""
         found: dict[str, Any] = {}
-        with_default = self._with_default()
+        with_default = self._with_default
         omits = bool(with_default) and world.ask(("defaults",), (False, True))
         for name in self.roots():
             if omits and name in with_default:
@@ -112,6 +113,7 @@ class Subject:
             found[name] = current.run.given(root) if type(root) is Opaque and root in world.values else root
         return found
 
+    @cached_property
     def _with_default(self) -> set[str]:
         args = self.node.args
         positional = [*args.posonlyargs, *args.args]
@@ -232,6 +234,8 @@ def frozen_error(run: Run, error: BaseException) -> Any:
 
 def driven(run: Run, value: Any) -> Any:
     """The result, after generators have yielded, coroutines have run and context managers have been entered and left."""
+    if value is None or type(value) is Opaque:
+        return value
     if inspect.iscoroutine(value):
         return driven(run, _awaited(run, value))
     if inspect.isgenerator(value):
@@ -336,37 +340,6 @@ def call_back(run: Run, freezer: Freezer) -> None:
             run.record("callback raises", frozen_error(run, error))
             continue
         run.record("callback returns", freezer.freeze(value))
-
-
-def shared_names(old: Subject, new: Subject) -> dict[str, Any]:
-    """The inputs of the new callable in terms of the old one's: by name, by position, or as attributes of its self."""
-    theirs, mine = old.roots(), new.roots()
-    extra = [name for name in mine if name not in theirs]
-    left = [name for name in theirs if name not in mine]
-    if extra and len(theirs) == len(mine) and len(extra) == len(left):
-        positions = {name: theirs[mine.index(name)] for name in extra}
-        if sorted(positions.values()) == sorted(left):
-            return {name: term(ROOT, other) for name, other in positions.items()}
-    if not old.is_bound() or new.is_bound():
-        return {}
-    root = term(ROOT, "self")
-    owner = (old.owner.name if old.owner is not None else "").lower()
-    found: dict[str, Any] = {}
-    for name in extra:
-        is_self = name == "self" or name.replace("_", "") == owner
-        found[name] = root if is_self else attribute(root, name.lstrip("_"))
-    return found
-
-
-def input_term(name: str) -> Opaque:
-    """The term of an input as a spec or a domain names it: `bind`, `self.args.host`, `os.environ['X']`."""
-    if name.startswith("os.environ["):
-        return term(ROOT, name.replace('"', "'"))
-    head, *path = name.split(".")
-    found = term(ROOT, head)
-    for part in path:
-        found = attribute(found, part)
-    return found
 
 
 def _is_ours(error: BaseException) -> bool:
