@@ -11,10 +11,10 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from codemods.prove.binding import input_term
 from codemods.prove.class_calls import Call, Plan, plan_of
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.freeze import Freezer
+from codemods.prove.inputs import input_term
 from codemods.prove.opaque import OP, ROOT, current, term
 from codemods.prove.run import Place, Run, followed
 from codemods.prove.sides import Side, Target

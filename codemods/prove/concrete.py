@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from codemods.prove.binding import input_term
 from codemods.prove.compare import differences
 from codemods.prove.domains import Domain, inner_of
 from codemods.prove.domains import Opaque as Unknown
@@ -20,6 +19,7 @@ from codemods.prove.domains_infer import domains_of
 from codemods.prove.domains_shrink import shrink
 from codemods.prove.domains_spec import parse_domain
 from codemods.prove.explore import Budget, Exploration
+from codemods.prove.inputs import input_term
 from codemods.prove.opaque import ROOT, Opaque, term
 from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
 from codemods.prove.stable import Twins

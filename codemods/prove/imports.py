@@ -11,12 +11,12 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from codemods.prove.binding import input_term
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.freeze import Freezer
 from codemods.prove.import_names import NameFacts, name_facts, names_of
 from codemods.prove.import_run import ImportRun, Interpreter, plain
 from codemods.prove.import_scope import Scope, scope_of
+from codemods.prove.inputs import input_term
 from codemods.prove.opaque import current
 from codemods.prove.run import Place, Run, followed
 from codemods.prove.sides import Side

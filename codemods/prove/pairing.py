@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from codemods.prove.binding import input_term, shared_names
 from codemods.prove.compare import Difference, differences, early_reads, is_cut
 from codemods.prove.explore import Budget, Exploration, Seen
+from codemods.prove.inputs import input_term, shared_names
 from codemods.prove.opaque import ATTR, Opaque, current
 from codemods.prove.run import Run
 from codemods.prove.sides import Side

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+
 from msgspec import Struct
 
 from codemods.prove.concrete import Trial, Trials, domains_of_pair
 from codemods.prove.deltas import apply_declared, delta_of, effects_of
 from codemods.prove.domains import Domain
 from codemods.prove.explore import Budget
+from codemods.prove.inputs import input_term
 from codemods.prove.interpreted import is_interpreted
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
 from codemods.prove.power import Power, measure
 from codemods.prove.reproduce import test_of
 from codemods.prove.stable import Twins
-from codemods.prove.subject import input_term
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Delta, Level, Pair, PairResult, ProofVerdict
 
