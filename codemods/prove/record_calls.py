@@ -109,7 +109,7 @@ class Recorder:
 
     def _capture(self, entry: Entry) -> None:
         self.rules.used = False
-        entry.capture = capture = Capture(self.rules, self.main)
+        entry.capture = capture = Capture(self.rules, self.main, entry.target.names)
         entry.arguments = self._arguments(entry, capture)
         entry.key.kept(capture.nodes)
 
@@ -265,11 +265,14 @@ class Recorder:
         """What the process as a whole has to say, at its end."""
         calls: dict[str, int] = {}
         for target in self.targets:
-            calls[target.name] = calls.get(target.name, 0) + target.calls
+            if target.calls:
+                calls[target.name] = calls.get(target.name, 0) + target.calls
         self.put({"calls": calls, "missed": self.missed, "problems": self.problems})
 
     def put(self, line: dict[str, Any]) -> None:
         """One line to this process's own file of the spool; nowhere when `unmoved record` is gone."""
+        was_inside = getattr(self.inside, "yes", False)
+        self.inside.yes = True  # what is recorded may be what is used here
         try:
             if self._spool < 0:
                 name = os.path.join(self.spool_folder, f"{os.getpid()}-{id(self):x}.jsonl")
@@ -277,6 +280,8 @@ class Recorder:
             os.write(self._spool, json.dumps(line).encode("ascii") + b"\n")
         except OSError:
             self._spool = -1
+        finally:
+            self.inside.yes = was_inside
 
 
 def _level_name(level: int) -> str:

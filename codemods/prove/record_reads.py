@@ -20,7 +20,7 @@ _HARMLESS = frozenset({"isinstance", "type", "id", "callable"})
 _BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 _ENVIRON = ("os.environ", "environ")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_trees: dict[str, dict[tuple[str, int], _Function]] = {}
+_trees: dict[str, dict[tuple[str, int], tuple[_Function, str]]] = {}
 
 
 class Found:
@@ -52,8 +52,8 @@ def num_parameters(code: types.CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
 
 
-def node_of(code: types.CodeType) -> _Function | None:
-    """The definition that `code` was made from; None where its text is not there."""
+def node_of(code: types.CodeType) -> tuple[_Function, str] | None:
+    """The definition that `code` was made from, and the class it stands in; None where its text is not there."""
     path = code.co_filename
     if path not in _trees:
         _trees[path] = {}
@@ -64,10 +64,13 @@ def node_of(code: types.CodeType) -> _Function | None:
                 tree = ast.parse(file.read(), path)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return None
+        owners = {
+            id(each): node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for each in node.body
+        }
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-                _trees[path][node.name, first] = node
+                _trees[path][node.name, first] = (node, owners.get(id(node), ""))
     return _trees[path].get((code.co_name, code.co_firstlineno))
 
 
@@ -81,10 +84,10 @@ class _Walk:
 
     def function(self, code: types.CodeType, names: dict[str, Any], roots: dict[str, Reads]) -> bool:
         """Adds to the reads in `roots`, by parameter. False when there is no text."""
-        node = node_of(code)
-        if node is None:
+        found = node_of(code)
+        if found is None:
             return False
-        _Body(self, node, names, roots).walk()
+        _Body(self, found[0], found[1], names, roots).walk()
         return True
 
     def at(self, reads: Reads, name: str) -> Reads:
@@ -127,8 +130,11 @@ class _Walk:
 class _Body:
     """One function's text."""
 
-    def __init__(self, walk: _Walk, node: _Function, names: dict[str, Any], roots: dict[str, Reads]) -> None:
+    def __init__(
+        self, walk: _Walk, node: _Function, owner: str, names: dict[str, Any], roots: dict[str, Reads]
+    ) -> None:
         self.walker, self.node, self.names = walk, node, names
+        self.prefix = f"_{owner.lstrip('_')}"
         self.roots = dict(roots)
         self.parents = {child: parent for parent in ast.walk(node) for child in ast.iter_child_nodes(parent)}
         self.followed: set[ast.expr] = set()
@@ -145,6 +151,11 @@ class _Body:
                     self._use(each)
             elif isinstance(each, (ast.Call, ast.Subscript, ast.Compare)):
                 self._environment(each)
+
+    def _real(self, name: str) -> str:
+        """An attribute's name as it is looked up: a private one gets the class's before it."""
+        is_private = name.startswith("__") and not name.endswith("__") and self.prefix != "_"
+        return self.prefix + name if is_private else name
 
     def _find_aliases(self, inside: list[ast.AST]) -> None:
         """`config = self.config`, where `config` is bound nowhere else, is another name for the same value."""
@@ -167,7 +178,7 @@ class _Body:
             return self.roots.get(node.id)
         if isinstance(node, ast.Attribute):
             inner = self._chain(node.value)
-            return None if inner is None else self.walker.at(inner, node.attr)
+            return None if inner is None else self.walker.at(inner, self._real(node.attr))
         return None
 
     def _follow(self, node: ast.expr) -> None:
@@ -180,11 +191,12 @@ class _Body:
         reads = self.roots[name.id]
         while isinstance(parent := self.parents[node], ast.Attribute):
             if not isinstance(parent.ctx, ast.Load):
-                reads.written.add(parent.attr)
+                reads.written.add(self._real(parent.attr))
                 if not isinstance(self.parents[parent], ast.AugAssign):
                     return
-            self._property(parent.attr, reads)
-            reads, node = self.walker.at(reads, parent.attr), parent
+            name_in_class = self._real(parent.attr)
+            self._property(name_in_class, reads)
+            reads, node = self.walker.at(reads, name_in_class), parent
         if not self._is_only_looked_at(node):
             reads.whole = True
 
@@ -242,7 +254,7 @@ class _Body:
         elif isinstance(func, ast.Attribute):
             receiver = self._chain(func.value)
             if receiver is not None:
-                found = self.walker.member(receiver, func.attr)
+                found = self.walker.member(receiver, self._real(func.attr))
                 if isinstance(found, staticmethod):
                     return (found.__func__, None) if isinstance(found.__func__, types.FunctionType) else (None, None)
                 if isinstance(found, classmethod):

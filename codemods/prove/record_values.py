@@ -9,8 +9,9 @@ import collections
 import enum
 import json
 import math
-import sys
+import re
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from .record_names import PROGRAM_NAMES  # noqa: TID252 -- this package has another name inside the recorded program
@@ -57,6 +58,7 @@ class Reads:
 
 
 WHOLE = Reads(whole=True)
+_NOTHING = Reads()
 
 
 def home(kind: Any, main: str = "") -> str:
@@ -96,8 +98,9 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
 class Capture:
     """Values of one call. One object has one label throughout: the place where it was first met."""
 
-    def __init__(self, rules: Rules, main: str = "") -> None:
-        self.rules, self.main = rules, main
+    def __init__(self, rules: Rules, main: str = "", names: Mapping[str, Any] | None = None) -> None:
+        """names: the globals of the callable, some of which code knows by identity."""
+        self.rules, self.main, self.names = rules, main, names or {}
         self.labels: dict[int, str] = {}
         self.kept: list[object] = []  # alive as long as their ids are labels
         self.states: dict[int, dict[str, Any]] = {}
@@ -172,6 +175,10 @@ class Capture:
             return {"$function": home(value, self.main)}
         if kind is types.ModuleType:
             return {"$module": value.__name__}
+        if kind is re.Pattern and type(value.pattern) is str:
+            return {"$value": "re:compile", "args": [value.pattern, value.flags & ~re.UNICODE]}
+        if where == "logging:Logger":
+            return {"$value": "logging:getLogger", "args": [self.main if value.name in PROGRAM_NAMES else value.name]}
         if value is Ellipsis or value is NotImplemented:
             return {"$value": f"builtins:{value!r}", "args": []}
         if kind is complex:
@@ -257,19 +264,28 @@ class Capture:
         fields = getattr(kind, "_fields", None)
         if issubclass(kind, tuple) and type(fields) is tuple and len(fields) == len(value):
             state: dict[str, Any] = dict(zip(fields, value))  # noqa: B905 -- of one length
-        elif kind.__flags__ & _HEAP_TYPE and kind.__module__ not in sys.builtin_module_names and not _holds_more(kind):
+        elif kind is types.SimpleNamespace or (kind is not object and not _holds_more(kind)):
             state = state_of(value)
         else:
-            return self._opaque(kind, label)
+            return self._global(value) or self._opaque(kind, label)
         names = self._wanted(value, kind, label, reads, state)
         shown = {}
         for name in names:
-            inner = WHOLE if reads.whole else reads.attributes.get(name, WHOLE)
+            inner = WHOLE if reads.whole else reads.attributes.get(name, WHOLE if self._is_after else _NOTHING)
             shown[name] = GONE if name not in state else self.value(state[name], f"{label}.{name}", inner, depth + 1)
         return {"$object": home(kind, self.main), "label": label, "attributes": shown}
 
+    def _global(self, value: Any) -> Any:
+        """A mark that the module keeps under a name, such as `_UNSET = object()`; None for all else."""
+        for name, known in self.names.items():
+            if known is value:
+                module = self.names.get("__name__")
+                return {"$global": f"{self.main if module in PROGRAM_NAMES else module}:{name}"}
+        return None
+
     def _wanted(self, value: Any, kind: type, label: str, reads: Reads, state: dict[str, Any]) -> list[str]:
-        names = set(state) if reads.whole else {name for name in reads.attributes if name in state}
+        # What is set is shown too: set to what it was already, it must not look new where it was not there.
+        names = set(state) if reads.whole else {name for name in (*reads.attributes, *reads.written) if name in state}
         before = self.states.get(id(value))
         if self._is_after and before is not None:
             names = set(self._shown[id(value)])
@@ -291,8 +307,13 @@ def has_static(kind: type, name: str) -> bool:
 
 def _holds_more(kind: type) -> bool:
     """Whether an instance is more than its attributes: it extends a dict, an exception, a class written in C."""
-    static = [base for base in kind.__mro__ if not base.__flags__ & _HEAP_TYPE and base is not object]
-    return any(base.__module__ != "msgspec._core" for base in static)
+    if not kind.__dictoffset__ and not has_static(kind, "__slots__") and not has_static(kind, "__struct_fields__"):
+        return True  # no place for attributes: a class written in C, like that of locks
+    return any(_is_of_c(base) for base in kind.__mro__ if base is not object and base.__module__ != "msgspec._core")
+
+
+def _is_of_c(base: type) -> bool:
+    return not base.__flags__ & _HEAP_TYPE or type(vars(base).get("__new__")) is types.BuiltinFunctionType
 
 
 def same(one: Any, other: Any) -> bool:

@@ -32,6 +32,10 @@ class Wrapper:
     def start(self) -> bool:
         _current[:] = [self]
         sys.meta_path.insert(0, self)
+        for module, names in self.wanted.modules.items():
+            if module in sys.modules:  # the recorder needed it first
+                for name in sorted(names):
+                    self.replace(sys.modules[module], name.split("."))
         argv = getattr(sys, "argv", None) or [""]
         modules = [module for module in self.wanted.modules if is_file_of(argv[0], module)]
         if modules:
@@ -93,15 +97,17 @@ class Wrapper:
 
     def replace(self, owner: Any, path: Sequence[str]) -> None:
         """Wrap what `owner` has under a dotted name, when it is bound there: a function, or all those of a class."""
-        names = vars(owner)
-        found = names.get(path[0])
+        names, name = vars(owner), path[0]
+        if isinstance(owner, type) and name.startswith("__") and name not in names:
+            name = f"_{owner.__name__.lstrip('_')}{name}"
+        found = names.get(name)
         if len(path) > 1 and isinstance(found, type):
             self.replace(found, path[1:])
         elif isinstance(found, type):
             for name in list(vars(found)):
                 self._replace_one(found, name, vars(found)[name])
         elif found is not None:
-            self._replace_one(owner, path[0], found)
+            self._replace_one(owner, name, found)
 
     def _replace_one(self, owner: Any, name: str, found: Any) -> None:
         if isinstance(found, (staticmethod, classmethod)):

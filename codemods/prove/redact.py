@@ -154,6 +154,13 @@ class Rules:
             self._known[text] = f"<redacted:{_label(name)}>"
             self._done.clear()
 
+    def _seen(self, secret: str) -> str:
+        """What stands for a secret known by its look; a part of the text, taken out of it, is one too from now on."""
+        if len(secret) >= 6 and len(self._known) < _MAX_KNOWN and secret not in self._known:
+            self._known[secret] = "<redacted:value>"
+            self._done.clear()
+        return "<redacted:value>"
+
     def text(self, text: str, name: str = "") -> str:
         """The text without secrets and without what differs from run to run."""
         if name and self.secret(name):
@@ -172,11 +179,11 @@ class Rules:
             if secret in found:
                 found = found.replace(secret, self._known[secret])
         for look in _LOOKS:
-            found = look.sub("<redacted:value>", found)
-        found = _AUTHORIZATION.sub(r"\1\2<redacted:value>", found)
-        found = _IN_URL.sub(r"\1<redacted:value>\3", found)
-        found = _ASSIGNED.sub(r"\1<redacted:value>", found)
-        found = _LONG.sub(lambda at: "<redacted:value>" if _is_random(at[0]) else at[0], found)
+            found = look.sub(lambda at: self._seen(at[0]), found)
+        found = _AUTHORIZATION.sub(lambda at: at[1] + at[2] + self._seen(at[3]), found)
+        found = _IN_URL.sub(lambda at: at[1] + self._seen(at[2]) + at[3], found)
+        found = _ASSIGNED.sub(lambda at: at[1] + self._seen(at[2]), found)
+        found = _LONG.sub(lambda at: self._seen(at[0]) if _is_random(at[0]) else at[0], found)
         for place, shown in self._places:
             if place in found:
                 found = re.sub(re.escape(place) + r"(?![\w-])", shown, found)

@@ -45,7 +45,8 @@ def find(reference: str, num_arguments: int) -> Candidate:
         if owner is None:
             raise NoTarget(f"{module_name} has no {name}")
     # What a class inherits is looked for too: a method may have moved up.
-    found = inspect.getattr_static(owner, last, None)
+    private = f"_{owner.__name__.lstrip('_')}{last}" if isinstance(owner, type) and last.startswith("__") else last
+    found = inspect.getattr_static(owner, last, None) or inspect.getattr_static(owner, private, None)
     if found is None:
         raise NoTarget(f"{module_name} has no {qualname}")
     kind = owner if isinstance(owner, type) else None

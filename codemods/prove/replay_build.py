@@ -16,8 +16,10 @@ import enum
 import fractions
 import functools
 import importlib
+import logging
 import os
 import pathlib
+import re
 import time
 from _thread import get_ident
 from typing import Any, NoReturn
@@ -31,6 +33,8 @@ _MADE: dict[str, Any] = {
     "builtins:slice": slice,
     "builtins:Ellipsis": lambda: Ellipsis,
     "builtins:NotImplemented": lambda: NotImplemented,
+    "re:compile": re.compile,
+    "logging:getLogger": logging.getLogger,
     "decimal:Decimal": decimal.Decimal,
     "fractions:Fraction": fractions.Fraction,
     "datetime:datetime": dt.datetime,
@@ -192,7 +196,7 @@ class Builder:
                 return int(given) if tag == "$int" else float(given)
             if tag == "$live":
                 return _LIVE[given]()
-            if tag in ("$enum", "$type", "$function"):
+            if tag in ("$enum", "$type", "$function", "$global"):
                 return named(given)
             if tag == "$module":
                 return importlib.import_module(given)

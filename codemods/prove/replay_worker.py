@@ -47,7 +47,7 @@ class _Replay:
         self.recording, self.reference = recording, reference
         self.receiver: str = recording.get("receiver", "")
         self.rules = Rules(redact)
-        self.capture = Capture(self.rules)
+        self.capture = Capture(self.rules)  # its names are set when the function is found
         self.logs: list[dict[str, str]] = []
 
     def answer(self) -> dict[str, Any]:
@@ -60,6 +60,7 @@ class _Replay:
             return _inconclusive(f"{self.reference.partition(':')[0]} can't be imported: {_told(error)}")
         if candidate.is_class and candidate.owner is None:
             return _inconclusive("it takes a class and has none")
+        self.capture.names = getattr(inspect.unwrap(candidate.function), "__globals__", {})
         try:
             values, bound = self._inputs(candidate)
         except CantBind as error:
@@ -134,6 +135,8 @@ class _Replay:
             kept()
         if replay_build.unknown:
             return _inconclusive(f"it needs {replay_build.unknown[0]}")
+        if error is not None and any(name in str(error) for name in ("Placeholder", "_unmoved_recorder")):
+            return _inconclusive(f"it needs more than a placeholder: {_told(error)}")
         answer = self._outcome(values, before, result, error, environ)
         if replay_build.unknown:
             return _inconclusive(f"it needs {replay_build.unknown[0]}")

@@ -3,9 +3,9 @@ record` and `unmoved replay` report.
 
 Values are JSON. What JSON has no word for is an object with one key that starts with `$`, which says what it is:
 `$tuple`, `$set`, `$frozenset`, `$items` (a dict by pairs), `$bytes`, `$float`, `$int`, `$enum`, `$type`, `$function`,
-`$module`, `$value` (made anew from `args`), `$object` (a class; `attributes` are those that the callable may read),
-`$opaque` (not kept: a class and a label), `$same` (the object at that label), `$live` (a time, a process), `$cut` (the
-beginning of something long), `$gone` (deleted)."""
+`$module`, `$global` (what a module keeps under a name, known by identity), `$value` (made anew from `args`), `$object`
+(a class; `attributes` are those that the callable may read), `$opaque` (not kept: a class and a label), `$same` (the
+object at that label), `$live` (a time, a process), `$cut` (the beginning of something long), `$gone` (deleted)."""
 
 from __future__ import annotations
 

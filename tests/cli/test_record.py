@@ -185,7 +185,8 @@ def test_help_and_usage(unmoved: Unmoved) -> None:
 
 def test_an_interrupt_ends_the_program_and_what_it_showed_is_kept(program: Path) -> None:
     program.write_text(
-        PROGRAM.split("    if sys.argv")[0] + "    open('up', 'w').close()\n    import time\n    time.sleep(60)\n"
+        PROGRAM.split("    if sys.argv", maxsplit=1)[0]
+        + "    open('up', 'w').close()\n    import time\n    time.sleep(60)\n"
     )
     started = "import sys; from codemods.cli.app import main; sys.exit(main())"
     command = [sys.executable, "-c", started, "record", "prog:A.f", "--to", "golden", "--", sys.executable, "prog.py"]

@@ -66,6 +66,7 @@ def test_a_method_is_recorded_however_its_module_runs(run: Run, command: tuple[s
                     "attributes": {"backend": "nccl"},
                 },
                 "items": [],
+                "last": None,
                 "lock": {"$opaque": "_thread:lock", "label": "self.lock"},
                 "rank": 1,
             },

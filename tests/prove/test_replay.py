@@ -309,6 +309,27 @@ def test_the_tree_of_the_root_is_imported_and_nothing_is_left_in_it(tmp_path: Pa
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["program.py", "src"]
 
 
+def test_what_only_looks_changed_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mark that is known by identity, an attribute set to what it was, a private method, a pattern, a logger."""
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "import logging, re\n_UNSET = object()\n"
+        "class A:\n"
+        "    def __init__(self):\n"
+        "        self.last, self.step = None, 2\n"
+        "        self.match, self.log = re.compile('a+', re.I), logging.getLogger('deep')\n"
+        "    def __private(self): return self.step\n"
+        "    def f(self, x=_UNSET):\n"
+        "        self.last = None\n"
+        "        self.log.warning('here')\n"
+        "        return (x is _UNSET, self.__private(), bool(self.match.match('AA')))\n"
+        "if __name__ == '__main__': A().f(); A().f(3)\n"
+    )
+    files = recorded(tmp_path, "program", text, "A.f", "A.__private")
+    assert len(files) == 3
+    assert [(each.verdict.value, each.reason) for each in replayed(tmp_path, files)] == [("agrees", "")] * 3
+
+
 def test_what_is_updated_agrees(tmp_path: Path, old: list[GoldenFile]) -> None:
     changed = OLD.replace("self.rank + offset", "self.rank * 5").replace("'no nodes'", "'none'")
     found = ran(tmp_path, old, changed)
