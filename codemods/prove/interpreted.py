@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from codemods.prove.domains import Domain, Either, Maybe, OneOf, inner_of
-from codemods.prove.opaque import ATTR, CALL, GLOBAL, ROOT, Opaque
+from codemods.prove.opaque import ATTR, CALL, GLOBAL, OP, ROOT, Opaque
 from codemods.prove.pairing import Found
 from codemods.prove.settle import subterms
 from codemods.prove.world import World
 
 
-def is_interpreted(found: Found, domains: Mapping[Opaque, Domain]) -> bool:
+def is_interpreted(found: Found, domains: Mapping[Opaque, Domain], guessed: Collection[Opaque] = frozenset()) -> bool:
     """Whether the world takes more of an input that has a domain than its values allow, or asks for something computed
-    from it, or an effect that differs is computed from it. What is asked of the input itself is consistent anyway."""
+    from it, or an effect that differs is computed from it. What is asked of the input itself is consistent anyway.
+    guessed: inputs of which nothing but their use says what they are."""
     world = found.seen.world
     for choice in world.trail:
-        answer = choice.options[choice.index]
+        answer = choice.options[choice.taken]
+        if _is_other_error(choice.question, answer, guessed):
+            return False
         for each in choice.question[1:]:
             if type(each) is not Opaque or subterms(each).isdisjoint(domains):
                 continue
@@ -31,6 +34,19 @@ def is_interpreted(found: Found, domains: Mapping[Opaque, Domain]) -> bool:
     if difference.new_at >= 0:
         events.append(found.seen.new.events[difference.new_at])
     return any(_is_computed(each, domains) for event in events for each in subterms(event))
+
+
+def _is_other_error(question: tuple[Any, ...], answer: Any, guessed: Collection[Opaque]) -> bool:
+    """Whether a conversion of a guessed input raises something else than what is asked for: what no value of its domain
+    shows, for one that is None does."""
+    if question[0] != "isa" or answer or question[2] is not ValueError:
+        return False
+    value = question[1]
+    if type(value) is not Opaque or value._u_kind is not OP or value._u_parts[0] != "raised":
+        return False
+    cause = value._u_parts[1]
+    is_conversion = cause._u_kind is OP and cause._u_parts[0] in ("int", "float") and len(cause._u_parts) == 2
+    return is_conversion and cause._u_parts[1] in guessed
 
 
 def _is_possible(world: World, question: tuple[Any, ...], answer: Any, value: Opaque, domain: Domain) -> bool:

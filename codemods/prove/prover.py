@@ -1,6 +1,6 @@
-"""One pair, from its reference to its verdict: every path with collaborators uninterpreted; where that differs, concrete
-values decide what is only a matter of interpretation; then controls and power. In this process; see task.py for the
-confined one."""
+"""One pair, from its reference to its verdict: every path with collaborators uninterpreted; where that differs,
+concrete values decide what is only a matter of interpretation; then controls and power. In this process; see task.py
+for the confined one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from codemods.prove.domains import Domain
 from codemods.prove.explore import Budget
 from codemods.prove.inputs import input_term
 from codemods.prove.interpreted import is_interpreted
+from codemods.prove.opaque import Opaque
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
 from codemods.prove.power import Power, measure
-from codemods.prove.reproduce import test_of
+from codemods.prove.reproduce import reproduction
 from codemods.prove.stable import Twins
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Delta, Level, Pair, PairResult, ProofVerdict
@@ -42,8 +43,8 @@ class Evidence(Struct, eq=False):
 
 
 def prove_pair(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
-    """The verdict on one pair of callables. Never raises for what the subject does; a pair that can't be loaded, or that
-    asks what can't be answered, is inconclusive with the reason."""
+    """The verdict on one pair of callables. Never raises for what the subject does; a pair that can't be loaded, or
+    that asks what can't be answered, is inconclusive with the reason."""
     began = time.monotonic()
     try:
         result = _proved(twins, pair, options, began + options.seconds)
@@ -105,7 +106,8 @@ def _unreached(evidence: Evidence) -> list[str]:
 
 def _deltas(evidence: Evidence) -> list[Delta]:
     """What differs, each place once, run once more to be sure."""
-    trial, made = evidence.trial, {}
+    trial = evidence.trial
+    made: dict[tuple[str, str, int, str, int], Delta] = {}
     for each in _distinct(evidence.found)[: _MOST_DELTAS * 5]:
         is_real = trial is not None and any(each is one for one in trial.found)
         delta = delta_of(each, evidence.real if is_real and evidence.real is not None else evidence.pair)
@@ -133,7 +135,7 @@ def _judged(
             result,
             verdict=ProofVerdict.DIFFERS,
             effects=effects_of(first, subject or evidence.pair),
-            test=test_of(pair, open_deltas[0]),
+            test=reproduction(pair, open_deltas[0]),
         )
     if stale:
         return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale))
@@ -166,7 +168,8 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
     evidence = Evidence(pair=subjects, walked=walked, domains=domains, found=list(walked.found))
     unsupported = [reason for reason in walked.cut if reason.startswith("unsupported")]
     inputs = {input_term(name): domain for name, domain in domains.items()}
-    doubtful = [each for each in walked.found if is_interpreted(each, inputs)]
+    guessed = _guessed(pair, subjects)
+    doubtful = [each for each in walked.found if is_interpreted(each, inputs, guessed)]
     is_needed = bool(doubtful or unsupported or pair.domains or (not walked.is_complete and not walked.found))
     if domains and is_needed:
         evidence.found = [each for each in walked.found if each not in doubtful]
@@ -174,6 +177,13 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
     if unsupported and evidence.trial is None:
         evidence.reason = f"a path could not be followed: {unsupported[0].removeprefix('unsupported: ')}"
     return evidence
+
+
+def _guessed(pair: Pair, subjects: PairOfSubjects) -> set[Opaque]:
+    """The parameters that neither side annotates and no spec speaks of."""
+    told = {each.arg for side in (subjects.old, subjects.new) for each in side.parameters() if each.annotation}
+    told.update(pair.domains)
+    return {input_term(each.arg) for each in subjects.old.parameters() if each.arg not in told}
 
 
 def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptions, end: float) -> None:
