@@ -130,6 +130,7 @@ def test_more_names_can_be_given_and_taken_back() -> None:
         ("started_at", time.monotonic(), "clock"),
         ("elapsed", 0.25, "duration"),
     ],
+    ids=["seconds", "whole seconds", "nanoseconds", "pid", "clock", "duration"],  # the same in every worker
 )
 def test_numbers_of_the_moment_are_told(name: str, value: float, kind: str) -> None:
     assert captured({name: value}) == {name: {"$live": kind}}
