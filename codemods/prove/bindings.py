@@ -4,11 +4,12 @@ default given or left out, means the same call. Kept by the term that stands for
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
 
-from codemods.prove.opaque import OP, Opaque
+from codemods.prove.opaque import OP, Opaque, forgetting
 from codemods.prove.sides import DefNode, FunctionNode
 
 _NONE: Any = object()
@@ -28,6 +29,7 @@ class Shape(Struct, frozen=True):
 
 
 known: dict[Opaque, Shape] = {}
+forgetting.append(known.clear)
 
 
 def register(callee: Opaque, node: DefNode, *, is_bound: bool = False) -> None:
@@ -36,7 +38,11 @@ def register(callee: Opaque, node: DefNode, *, is_bound: bool = False) -> None:
         return
     if isinstance(node, ast.ClassDef):
         made = next((each for each in node.body if isinstance(each, FunctionNode) and each.name == "__init__"), None)
-        if made is None or node.keywords or any(isinstance(each, FunctionNode) and each.name == "__new__" for each in node.body):
+        if (
+            made is None
+            or node.keywords
+            or any(isinstance(each, FunctionNode) and each.name == "__new__" for each in node.body)
+        ):
             return
         if made.decorator_list or node.decorator_list:
             return
@@ -70,8 +76,10 @@ def _constant(node: ast.expr | None) -> Any:
     return node.value if is_plain else _NONE  # type: ignore[union-attr]
 
 
-def bound(callee: Opaque, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments in one way of writing. Raises TypeError where Python would."""
+def bound(
+    callee: Opaque, args: tuple[Any, ...], kwargs: dict[str, Any], freeze: Callable[[Any], Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The frozen arguments in one way of writing. Raises TypeError where Python would."""
     shape = known[callee]
     if any(type(each) is Opaque and each._u_kind is OP and each._u_parts[0] in ("*", "**") for each in args):
         return args, kwargs
@@ -83,12 +91,12 @@ def bound(callee: Opaque, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tupl
         if name in left:
             given.append(left.pop(name))
         elif default is not _NONE:
-            given.append(default)
+            given.append(freeze(default))
         else:
             break
     for name, default in shape.named:
         if name not in left and default is not _NONE:
-            left[name] = default
+            left[name] = freeze(default)
     return tuple(given), left
 
 

@@ -12,8 +12,8 @@ _NAME = "_u_reach"
 
 
 def mark(tree: ast.Module) -> None:
-    """Put a mark into every branch of every function; in place. A branch is known by the line of its first statement, the
-    missing `else` of an `if` by the negative line of the `if`."""
+    """Put a mark into every branch of every function; in place. A branch is known by the line of its first statement,
+    the missing `else` of an `if` by the negative line of the `if`."""
     for node in list(ast.walk(tree)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for each in list(_own(node)):
@@ -25,8 +25,7 @@ def branches(function: ast.AST) -> dict[int, str]:
     """The branches of a function as it is written: line (negative for a missing `else`) to what it is."""
     found: dict[int, str] = {}
     for node in _own(function):
-        for line, what in _branches(node):
-            found[line] = what
+        found.update(_branches(node))
     return found
 
 

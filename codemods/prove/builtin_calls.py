@@ -11,7 +11,7 @@ from codemods.prove import texts
 from codemods.prove.errors import Fault, OpaqueError
 from codemods.prove.opaque import ATTR, OP, TEXT, Opaque, current, length_of, term
 
-MANY_BUILTINS = (type({}.keys()), type({}.values()))
+MANY_BUILTINS: tuple[type, ...] = (type({}.keys()), type({}.values()))
 _NONE: Any = object()
 
 
@@ -25,8 +25,10 @@ def with_opaque(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 # Of these modules, everything may be given opaque values: they hand them on and do not look at them.
 _BLIND = frozenset(
-    "functools contextlib contextvars _contextvars dataclasses typing enum abc collections itertools operator copy types _operator _functools"
-    " _collections msgspec weakref codemods".split()
+    """
+        functools contextlib contextvars _contextvars dataclasses typing enum abc collections itertools
+        operator copy types _operator _functools _collections msgspec weakref codemods
+    """.split()
 )
 
 
@@ -125,13 +127,14 @@ def _getattr(value: Any, name: Any, *default: Any) -> Any:
 
 
 def _named_later(value: Any, name: Opaque, default: tuple[Any, ...]) -> Any:
-    """An attribute whose name is put together: the world says which of the class's it is, or that it is none of them."""
+    """An attribute whose name is put together: the world says which of the class's it is, or that it is none of
+    them."""
     if name._u_kind is TEXT and any("_u_tree" in each.__dict__ for each in type(value).__mro__):
-        first, last = name._u_parts[0], name._u_parts[-1]
+        ends = [each if isinstance(each, str) else "" for each in (name._u_parts[0], name._u_parts[-1])]
         for each in sorted(dir(type(value))):
-            if each.startswith(first if isinstance(first, str) else "") and each.endswith(last if isinstance(last, str) else ""):
-                if each[:2] != "__" and each[:3] != "_u_" and bool(name == each):
-                    return getattr(value, each)
+            is_like = each.startswith(ends[0]) and each.endswith(ends[1]) and not each.startswith(("__", "_u_"))
+            if is_like and bool(name == each):
+                return getattr(value, each)
         if default:
             return default[0]
     return term(OP, "getattr", current.run.freezer.freeze(value), name)

@@ -1,5 +1,5 @@
-"""Which calls are made on an instance of a class: as the old class takes them, since that is what callers do. Each public
-method alone, then each pair of them, a method after itself too; bounded."""
+"""Which calls are made on an instance of a class: as the old class takes them, since that is what callers do. Each
+public method alone, then each pair of them, a method after itself too; bounded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from msgspec import Struct
 
 _MOST_ALONE = 40
 _MOST_IN_PAIRS = 7
-_PROTOCOLS = ("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__", "__iter__", "__next__", "__len__", "__str__")
+_PROTOCOLS = (
+    "__call__",
+    "__enter__",
+    "__exit__",
+    "__aenter__",
+    "__aexit__",
+    "__iter__",
+    "__next__",
+    "__len__",
+    "__str__",
+)
 _ERROR_NAMES = ("kind", "error", "traceback")
 
 
@@ -55,11 +65,15 @@ def _names(kind: type) -> list[str]:
         if "_u_tree" not in each.__dict__:
             continue
         for name, value in each.__dict__.items():
-            is_public = name[:1] != "_" or name in _PROTOCOLS
-            if is_public and (callable(value) or isinstance(value, property | staticmethod | classmethod) or _is_cached(value)):
-                if not isinstance(value, type):
-                    found.setdefault(name)
+            if (name[:1] != "_" or name in _PROTOCOLS) and _is_method(value):
+                found.setdefault(name)
     return list(found)
+
+
+def _is_method(value: Any) -> bool:
+    if isinstance(value, type):
+        return False
+    return callable(value) or isinstance(value, property | staticmethod | classmethod) or _is_cached(value)
 
 
 def _is_cached(value: Any) -> bool:

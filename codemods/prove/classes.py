@@ -12,15 +12,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from codemods.prove.class_calls import Call, Plan, plan_of
+from codemods.prove.driving import call_back, driven, frozen_error
 from codemods.prove.errors import Stopped, Unsupported
+from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
 from codemods.prove.inputs import input_term
 from codemods.prove.opaque import OP, ROOT, current, term
-from codemods.prove.run import Place, Run, followed
+from codemods.prove.run import Run
 from codemods.prove.sides import Side, Target
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
-from codemods.prove.subject import NoSuchCallable, call_back, driven, frozen_error
+from codemods.prove.subject import NoSuchCallable
 from codemods.prove.world import World
 
 _MISSING: Any = object()
@@ -35,7 +37,9 @@ class ClassSubject:
         self.module, _, self.qualname = reference.partition(":")
         node, _ = loader.side.definition(self.module, self.qualname)
         if not isinstance(node, ast.ClassDef):
-            raise NoSuchCallable(f"the {loader.side.label} tree has no class {reference}", fix="name it as module:Class")
+            raise NoSuchCallable(
+                f"the {loader.side.label} tree has no class {reference}", fix="name it as module:Class"
+            )
         self.node = node
         self._keep_real(Target("class", self.module, self.qualname.partition(".")[0], node))
         self.kind = self._load()
@@ -144,7 +148,9 @@ class ClassSubject:
         for each in call.names:
             if omits and each in call.defaults:
                 continue
-            root = input_term(each) if not name else term(ROOT, f"{each} of {name}" + (f" ({count})" if count > 1 else ""))
+            root = (
+                input_term(each) if not name else term(ROOT, f"{each} of {name}" + (f" ({count})" if count > 1 else ""))
+            )
             value = world.values.get(root, root)
             if each in call.keywords:
                 named[each] = value
@@ -193,7 +199,13 @@ class ClassSubject:
     def _field_place(self, name: str) -> tuple[Place, ...]:
         """Where the class itself has a field of this name."""
         for each in self.node.body:
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
+            targets = (
+                each.targets
+                if isinstance(each, ast.Assign)
+                else [each.target]
+                if isinstance(each, ast.AnnAssign)
+                else []
+            )
             if any(isinstance(target, ast.Name) and target.id == name for target in targets):
                 return ((f"<{self.loader.side.label}>{self.path}", each.lineno),)
         return ()

@@ -194,7 +194,20 @@ def _alike(a: Opaque, b: Opaque) -> bool:
         return unversioned(a._u_parts[1]._u_parts[0]) is unversioned(b._u_parts[1]._u_parts[0])
     if _kind(a) == "patch":
         return False
-    if _kind(a) in ("set", "delete", "set item", "env", "global", "table", "class attribute", "argument", "attribute", "name", "home", "star"):
+    if _kind(a) in (
+        "set",
+        "delete",
+        "set item",
+        "env",
+        "global",
+        "table",
+        "class attribute",
+        "argument",
+        "attribute",
+        "name",
+        "home",
+        "star",
+    ):
         return _same(unversioned(a._u_parts[1]), unversioned(b._u_parts[1]))
     return True
 

@@ -1,5 +1,5 @@
-"""A pair on concrete values: which inputs have a domain, the cases drawn from them, and both twins run on each, with all
-of the trees executed for real and only the outside opaque."""
+"""A pair on concrete values: which inputs have a domain, the cases drawn from them, and both twins run on each, with
+all of the trees executed for real and only the outside opaque."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def _is_input(name: str, roots: Mapping[Opaque, str]) -> bool:
 class Trials:
     """Runs cases on one pair."""
 
-    def __init__(self, pair: PairOfSubjects, domains: Mapping[str, Domain], *, seed: int, is_faulty: bool = True) -> None:
+    def __init__(
+        self, pair: PairOfSubjects, domains: Mapping[str, Domain], *, seed: int, is_faulty: bool = True
+    ) -> None:
         self._pair, self._domains, self._seed = pair, dict(domains), seed
         self._is_faulty = is_faulty
         self.budget = Budget(_PATHS_A_CASE, _FAULTS_A_CASE, 5.0)

@@ -3,7 +3,7 @@ held against what a spec declares."""
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class Again(NamedTuple):
 def again(found: Found, pair: PairOfSubjects) -> Again | None:
     """The same world, the same difference; None where it does not come back."""
     before = found.seen.world
-    preset = {choice.question: choice.options[choice.index] for choice in before.trail}
+    preset = {choice.question: choice.options[choice.taken] for choice in before.trail}
     world = World(preset, before.fault)
     world.values = before.values
     old, new = pair.run(world, trace=True)
@@ -68,7 +68,7 @@ def delta_of(found: Found, pair: PairOfSubjects) -> Delta | None:
 def world_words(world: World) -> tuple[str, ...]:
     """What a world decided, and which call raises, one sentence each."""
     values = [f"{word(name)} = {repr_value(value)}" for name, value in world.values.items()]
-    found = [question(choice.question, choice.options[choice.index]) for choice in world.trail]
+    found = [question(choice.question, choice.options[choice.taken]) for choice in world.trail]
     fault = [f"{word(world.fault)} raises"] if world.fault is not None else []
     return (*values, *found, *fault)
 
@@ -95,10 +95,10 @@ def _listed(run: Run) -> tuple[tuple[str, int], ...]:
 
 
 def apply_declared(
-    deltas: Sequence[Delta], declared: Sequence[DeclaredDelta], today: datetime.date | None = None
+    deltas: Sequence[Delta], declared: Sequence[DeclaredDelta], today: dt.date | None = None
 ) -> tuple[list[Delta], list[str]]:
     """The deltas, those that are declared marked; and what is wrong with the declarations: expired, or of nothing."""
-    today = today or datetime.datetime.now(tz=datetime.timezone.utc).date()
+    today = today or dt.datetime.now(tz=dt.timezone.utc).date()
     found: list[Delta] = []
     used: set[int] = set()
     for each in deltas:
@@ -108,17 +108,17 @@ def apply_declared(
         found.append(replace(each, declared=match >= 0))
     stale = []
     for index, one in enumerate(declared):
-        if one.until and datetime.date.fromisoformat(one.until) < today:
+        if one.until and dt.date.fromisoformat(one.until) < today:
             stale.append(f"the declared {one.code} at {one.where!r} was good until {one.until}")
         elif index not in used:
             stale.append(f"the declared {one.code} at {one.where!r} does not occur any more: take it out")
     return found, stale
 
 
-def _is_meant(delta: Delta, declared: DeclaredDelta, today: datetime.date) -> bool:
+def _is_meant(delta: Delta, declared: DeclaredDelta, today: dt.date) -> bool:
     if delta.code != declared.code:
         return False
-    if declared.until and datetime.date.fromisoformat(declared.until) < today:
+    if declared.until and dt.date.fromisoformat(declared.until) < today:
         return False
     places = (f"{delta.path}:{delta.line}", f"{delta.old_path}:{delta.old_line}")
     return declared.where in delta.message or declared.where in places

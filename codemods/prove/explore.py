@@ -1,6 +1,6 @@
 """All worlds of a pair: every combination of the decisions that either twin asks for, and for each call on the way the
-world in which it raises. Equal prefixes are walked once; where there are too many, those with few decisions away from the
-usual path are walked. A fault that no code of the subject would see is not run: both runs end there with it."""
+world in which it raises. Equal prefixes are walked once; where there are too many, those with few decisions away from
+the usual path are walked. A fault that no code of the subject would see is not run: both runs end there with it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Exploration:
     def _branch(self, world: World, walked: _Next, pending: list[_Next]) -> None:
         """The worlds that differ from this one in one decision of its own, and agree with it before that."""
         trail = world.trail
-        taken: Preset = {choice.question: choice.options[choice.index] for choice in trail[: walked.forced]}
+        taken: Preset = {choice.question: choice.options[choice.taken] for choice in trail[: walked.forced]}
         for position in range(walked.forced, len(trail)):
             question, options, index = trail[position]
             for other, option in enumerate(options):
@@ -115,7 +115,7 @@ class Exploration:
         """The worlds in which a call of this one raises, unless an earlier world with the same beginning had it. Where
         nothing would see the exception pass, what would happen is clear; else the world is kept, to be walked."""
         ours, theirs = _calls(old), _calls(new)
-        flips = sum(choice.index > 0 for choice in world.trail[:forced])
+        flips = sum(choice.taken > 0 for choice in world.trail[:forced])
         is_plain = old.is_plain and new.is_plain
         same = _alike_until(old, new) if is_plain else 0
         for event in {**ours, **theirs}:
@@ -127,7 +127,7 @@ class Exploration:
             if reach < forced:
                 continue
             if not is_clear:
-                preset = {choice.question: choice.options[choice.index] for choice in world.trail[:reach]}
+                preset = {choice.question: choice.options[choice.taken] for choice in world.trail[:reach]}
                 heapq.heappush(self._strikes, _Next(flips, next(self._number), preset, reach, event))
                 continue
             if self._is_spent(True):

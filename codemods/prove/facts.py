@@ -14,14 +14,18 @@ from codemods.prove.opaque import OP, TEXT, Opaque, length_of
 MISSING: Any = object()
 _DISJOINT = (str, bytes, int, float, list, tuple, dict, set, frozenset, type(None))
 _NEVER_NONE = frozenset(
-    "add sub mul matmul truediv floordiv mod pow lshift rshift and xor or divmod neg pos abs invert len not eq ne lt le gt"
-    " ge contains isinstance issubclass int float str repr bool sorted list tuple dict set range round type id hash".split()
+    """
+        add sub mul matmul truediv floordiv mod pow lshift rshift and xor or divmod neg pos abs invert len not
+        eq ne lt le gt ge contains isinstance issubclass int float str repr bool sorted list tuple dict set
+        range round type id hash
+    """.split()
 )
 _TRUTHS = frozenset("eq ne lt le gt ge contains isinstance issubclass not bool callable has".split())
 
 
 class About:
-    """What is known of one value. Most values never have more than one thing said of them: the rest stays the class's."""
+    """What is known of one value. Most values never have more than one thing said of them: the rest stays the
+    class's."""
 
     none: bool | None = None
     truth: bool | None = None

@@ -1,4 +1,5 @@
-"""A value as it is now, as hashable data that can be compared across twins: equal only where type and content are equal.
+"""A value as it is now, as hashable data that can be compared across twins: equal only where type and content are
+equal.
 
 Things of the trees stand for the name they have on the old side (`names`, by id), so a moved function is one thing."""
 
@@ -12,12 +13,13 @@ from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from codemods.prove.errors import Fault, OpaqueError
-from codemods.prove.opaque import ATTR, TEXT, Opaque, term
+from codemods.prove.opaque import ATTR, TEXT, Opaque, forgetting, term
 
 _TRUE, _FALSE = ("bool", True), ("bool", False)
 _DEEPEST = 12
 _MARK = re.compile("\ue000(\\d+):([^\ue001]*)\ue001")
 marks: list[Opaque] = []
+forgetting.append(marks.clear)
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 

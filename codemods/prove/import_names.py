@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from codemods.prove.run import Place
+from codemods.prove.following import Place
 from codemods.prove.sides import FunctionNode, ModuleFacts, Side
 from codemods.prove.stable import Twins
 
 
 class NameFacts(Struct, frozen=True):
-    """names: to be asked for. homes: of those, definitions whose `__module__` and `__qualname__` may be stored. starred: of
-    `__all__`. patches: (name, function that reads it), where both stay reachable through the module and the function has
-    moved away. fields: (class, name) of what a class binds to a value."""
+    """names: to be asked for. homes: of those, definitions whose `__module__` and `__qualname__` may be stored.
+    starred: of `__all__`. patches: (name, function that reads it), where both stay reachable through the module and
+    the function has moved away. fields: (class, name) of what a class binds to a value."""
 
     module: str = ""
     names: tuple[str, ...] = ()
@@ -38,9 +38,10 @@ class NameFacts(Struct, frozen=True):
                 base = side.resolve(target.module, each.value.id)
                 if base.kind == "module" and base.module == self.module:
                     return f"<{side.label}>{facts.path}", each.lineno
-            if isinstance(each, ast.ImportFrom) and any(alias.name == name for alias in each.names):
-                if side.modules.absolute(facts.path, each.level, each.module) == self.module:
-                    return f"<{side.label}>{facts.path}", each.lineno
+            if not isinstance(each, ast.ImportFrom) or all(alias.name != name for alias in each.names):
+                continue
+            if side.modules.absolute(facts.path, each.level, each.module) == self.module:
+                return f"<{side.label}>{facts.path}", each.lineno
         return None
 
 
@@ -120,6 +121,10 @@ def _patches(twins: Twins, facts: ModuleFacts, new: str) -> tuple[tuple[str, str
         used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
         still = {each.id for each in ast.walk(target.node) if isinstance(each, ast.Name)}
         for name in sorted(used & still & set(facts.bindings) & set(there.bindings)):
-            if name != reader and name[:1] != "_" and twins.old.resolve(facts.module, name).kind in ("function", "class"):
+            if (
+                name != reader
+                and name[:1] != "_"
+                and twins.old.resolve(facts.module, name).kind in ("function", "class")
+            ):
                 found.append((name, reader))
     return tuple(found)

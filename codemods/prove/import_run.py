@@ -1,5 +1,5 @@
-"""A fresh interpreter of one side for one run: `sys.modules` of the tree's modules, filled as they are imported. What is
-not in the tree, and what of a large tree is out of scope (import_scope.py), is opaque."""
+"""A fresh interpreter of one side for one run: `sys.modules` of the tree's modules, filled as they are imported. What
+is not in the tree, and what of a large tree is out of scope (import_scope.py), is opaque."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from codemods.prove import runtime
 from codemods.prove.compare import Difference
+from codemods.prove.following import Place, subject_stack
 from codemods.prove.freeze import Freezer
 from codemods.prove.import_scope import Scope
 from codemods.prove.instrument import instrument
@@ -19,7 +20,7 @@ from codemods.prove.live import hook, make_builtins
 from codemods.prove.load_run import decorated
 from codemods.prove.opaque import CALL, EVENT, GLOBAL, Opaque, term
 from codemods.prove.proxies import OutsideProxy, is_known
-from codemods.prove.run import Place, Run, subject_stack
+from codemods.prove.run import Run
 from codemods.prove.sides import Side
 from codemods.prove.stable import Twins
 from codemods.prove.stand_ins import outside_module
@@ -66,7 +67,10 @@ class ImportRun(Run):
         for each in found:
             if each.code == "D7" and old.origins[each.old_at] != self.origins[each.new_at]:
                 continue
-            events = (old.events[each.old_at] if each.old_at >= 0 else None, self.events[each.new_at] if each.new_at >= 0 else None)
+            events = (
+                old.events[each.old_at] if each.old_at >= 0 else None,
+                self.events[each.new_at] if each.new_at >= 0 else None,
+            )
             present = [event for event in events if event is not None]
             kinds = {event._u_parts[0] for event in present}
             if kinds == {"home"} and len(present) == 1:
@@ -102,11 +106,14 @@ class Interpreter:
         return None
 
     def identity(self, value: Any) -> Any:
-        """Which definition of the tree a value is; by its last name alone where the other side has none in its place."""
+        """Which definition of the tree a value is; by its last name alone where the other side has none in its
+        place."""
         name = self.name_of(value)
         if name is None or ":" not in name:
             return None if name is None else ("named", name)
-        other, key = (self.twins.new, self.twins.original(name)) if self.side is self.twins.old else (self.twins.old, name)
+        other, key = (
+            (self.twins.new, self.twins.original(name)) if self.side is self.twins.old else (self.twins.old, name)
+        )
         module, _, qualname = key.partition(":")
         is_there = other.facts(module) is not None and other.definition(module, qualname)[0] is not None
         return ("named", name if is_there else f"{type(value).__name__} {qualname.rpartition('.')[2]}")
@@ -229,7 +236,7 @@ class _Unread(types.ModuleType):
         self.__dict__["_u_canonical"] = canonical
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name.startswith("_u_"):
+        if name.startswith(("__", "_u_")):
             raise AttributeError(name)
         return term(GLOBAL, f"{self.__name__}:{name}")
 
@@ -267,7 +274,9 @@ def _plain(run: Run, value: Any, depth: int, budget: list[int]) -> Any:
     if kind in (list, tuple):
         return (kind.__name__, *(_plain(run, each, depth + 1, budget) for each in value))
     if kind is dict:
-        pairs = [(_plain(run, key, depth + 1, budget), _plain(run, each, depth + 1, budget)) for key, each in value.items()]
+        pairs = [
+            (_plain(run, key, depth + 1, budget), _plain(run, each, depth + 1, budget)) for key, each in value.items()
+        ]
         return ("dict", frozenset(pairs))
     if kind in (set, frozenset):
         return ("set", frozenset(_plain(run, each, depth + 1, budget) for each in value))

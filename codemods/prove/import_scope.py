@@ -1,5 +1,6 @@
-"""Which modules of a tree an import really executes. All that is imported in the end, while those are few; of many, those
-that reach what changed, and those that only one side imports. The others are the same on both sides, and opaque."""
+"""Which modules of a tree an import really executes. All that is imported in the end, while those are few; of many,
+those that reach what changed, and those that only one side imports. The others are the same on both sides, and
+opaque."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ def scope_of(twins: Twins, old: str, new: str) -> Scope:
     else:
         is_cut = False
     opaque = frozenset(
-        side.modules.module_of(path) for side in (twins.old, twins.new) for path in everything - kept if path in side.files
+        side.modules.module_of(path)
+        for side in (twins.old, twins.new)
+        for path in everything - kept
+        if path in side.files
     )
     return Scope(opaque, is_cut)
 

@@ -1,6 +1,6 @@
-"""Importing a module as a pair: its top level runs for real in a fresh interpreter of each side, with the modules of the
-tree that it imports in turn, in order, half-loaded ones and cycles included. What importing does, what it leaves in
-tables of other modules, which names can then be taken from it, and where those say they live is compared (D10), and
+"""Importing a module as a pair: its top level runs for real in a fresh interpreter of each side, with the modules of
+the tree that it imports in turn, in order, half-loaded ones and cycles included. What importing does, what it leaves
+in tables of other modules, which names can then be taken from it, and where those say they live is compared (D10), and
 whether a patch of a name still reaches the functions that read it (D11).
 
 The order of effects of different modules is not compared: only which module is loaded first changes it."""
@@ -11,24 +11,27 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from codemods.prove.driving import frozen_error
 from codemods.prove.errors import Stopped, Unsupported
+from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
 from codemods.prove.import_names import NameFacts, name_facts, names_of
 from codemods.prove.import_run import ImportRun, Interpreter, plain
 from codemods.prove.import_scope import Scope, scope_of
 from codemods.prove.inputs import input_term
 from codemods.prove.opaque import current
-from codemods.prove.run import Place, Run, followed
+from codemods.prove.run import Run
 from codemods.prove.sides import Side
 from codemods.prove.stable import Twins
-from codemods.prove.subject import NoSuchCallable, frozen_error
+from codemods.prove.subject import NoSuchCallable
 from codemods.prove.world import World
 
 _GONE = ("nothing",)
 
 
 class ModuleSubject:
-    """A module of one side, to be imported first. facts: the names that are asked for afterwards, those of the old side."""
+    """A module of one side, to be imported first. facts: the names that are asked for afterwards, those of the old
+    side."""
 
     def __init__(self, twins: Twins, side: Side, module: str, scope: Scope, real_modules: frozenset[str]) -> None:
         self.twins, self.side, self.module, self.reference = twins, side, module, module
@@ -92,8 +95,10 @@ class ModuleSubject:
                 run.record("home", f"{self.module}.{name}", home)
                 run.put_at(place)
         listed = getattr(module, "__all__", None)
-        for name in self.facts.starred if isinstance(listed, list | tuple) else ():
-            run.record("star", f"{self.module}.{name}", name in listed)
+        is_listed = isinstance(listed, list | tuple)
+        names: tuple[Any, ...] = tuple(listed or ()) if is_listed else ()
+        for name in self.facts.starred if is_listed else ():
+            run.record("star", f"{self.module}.{name}", name in names)
             run.put_at(self._place("__all__"))
 
     def _fields(self, run: ImportRun, module: Any) -> None:

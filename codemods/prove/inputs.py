@@ -1,5 +1,5 @@
-"""The inputs of the new callable of a pair in terms of the old one's: by name, by position, as callers bind them now, or
-as attributes of the old self."""
+"""The inputs of the new callable of a pair in terms of the old one's: by name, by position, as callers bind them now,
+or as attributes of the old self."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 from codemods.prove.matching import as_conditions
 
 # The frame or the compiler gives these their meaning; called through another function they would mean another frame.
-_BY_FRAME = frozenset("super locals globals vars dir eval exec __import__ breakpoint".split())
+_BY_FRAME = frozenset(["super", "locals", "globals", "vars", "dir", "eval", "exec", "__import__", "breakpoint"])
 _KEPT_ANNOTATION = ("ClassVar", "InitVar", "KW_ONLY")
 _IS = {ast.Is: "_u_is", ast.IsNot: "_u_is_not", ast.In: "_u_in", ast.NotIn: "_u_not_in"}
 
@@ -170,12 +170,12 @@ class _Instrument(ast.NodeTransformer):
         is_literal = isinstance(node.value, ast.Tuple | ast.List)
         self.generic_visit(node)
         if shapes and not is_literal:
-            node.value = _helper("_u_unpack", node.value, ast.Constant(value=shapes[0]), at=node.value)
+            node.value = _helper("_u_unpack", node.value, _constant(shapes[0]), at=node.value)
         return node
 
     def _each(self, node: Any) -> None:
         if isinstance(node.target, ast.Tuple | ast.List):
-            shape = ast.Constant(value=_shape(node.target))
+            shape = _constant(_shape(node.target))
             node.iter = _helper("_u_each", node.iter, shape, at=node.iter)
 
     def visit_For(self, node: ast.For) -> ast.AST:
@@ -194,13 +194,13 @@ class _Instrument(ast.NodeTransformer):
         node.body.insert(0, ast.copy_location(ast.Expr(value=_helper("_u_tick", at=node)), node))
         return node
 
-    def visit_Try(self, node: ast.Try) -> ast.AST:
+    def visit_Try(self, node: ast.Try) -> Any:
         return self._try(node)
 
-    def visit_TryStar(self, node: Any) -> ast.AST:
+    def visit_TryStar(self, node: Any) -> Any:
         return self._try(node)
 
-    def _try(self, node: Any) -> ast.AST:
+    def _try(self, node: Any) -> Any:
         self.generic_visit(node)
         node.body = self._guarded(node.body)
         if node.finalbody and (node.handlers or node.orelse):
@@ -221,13 +221,13 @@ class _Instrument(ast.NodeTransformer):
         inner = ast.Try(body=body, handlers=[], orelse=[], finalbody=[ast.copy_location(over, body[-1])])
         return [ast.copy_location(held, body[0]), ast.copy_location(inner, body[0])]
 
-    def visit_With(self, node: ast.With) -> ast.AST:
+    def visit_With(self, node: ast.With) -> Any:
         return self._with(node)
 
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.AST:
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> Any:
         return self._with(node)
 
-    def _with(self, node: Any) -> ast.AST:
+    def _with(self, node: Any) -> Any:
         self.generic_visit(node)
         body = self._guarded(node.body)
         for item in reversed(node.items[1:]):
@@ -265,3 +265,10 @@ def _shape(target: ast.Tuple | ast.List) -> tuple[Any, ...]:
 def _all_arguments(args: ast.arguments) -> list[ast.arg]:
     found = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     return found + [each for each in (args.vararg, args.kwarg) if each is not None]
+
+
+def _constant(shape: tuple[Any, ...]) -> ast.Constant:
+    """A tuple of constants: what the compiler makes of one itself."""
+    made = ast.Constant(value=None)
+    made.value = shape  # type: ignore[assignment]
+    return made

@@ -35,9 +35,9 @@ def hook(kind: type) -> None:
         kind._u_tree = True  # type: ignore[attr-defined]
         if not any("__getattr__" in each.__dict__ for each in kind.__mro__):
             kind.__getattr__ = _read  # type: ignore[attr-defined]
-        if "__setattr__" not in own and kind.__setattr__ is object.__setattr__:
+        if "__setattr__" not in own and _is_plain(kind, "__setattr__"):
             kind.__setattr__ = _write  # type: ignore[method-assign,assignment]
-        if "__delattr__" not in own and kind.__delattr__ is object.__delattr__:
+        if "__delattr__" not in own and _is_plain(kind, "__delattr__"):
             kind.__delattr__ = _delete  # type: ignore[method-assign,assignment]
     except (TypeError, AttributeError):
         return
@@ -83,8 +83,17 @@ def _delete(instance: Any, name: str) -> None:
     current.run.delete(label, name)
 
 
+def _new(kind: Any) -> Any:
+    return kind.__new__(kind)
+
+
+def _is_plain(kind: type, name: str) -> bool:
+    """Whether a class has of its bases in `object` alone what writes or deletes an attribute."""
+    return getattr(kind, name) is getattr(object, name)
+
+
 def stand_for(kind: type, label: Opaque) -> Any:
     """An instance made without its initialiser, that stands for a term. Raises TypeError where a class allows none."""
-    made = kind.__new__(kind)
+    made = _new(kind)
     made.__dict__["_u_term"] = label
     return made

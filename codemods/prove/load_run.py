@@ -30,7 +30,8 @@ class LoadRun(Run):
 
 
 def decorated(decorator: Any, function: Any) -> Any:
-    """A function under a decorator that is not in the trees: it runs, and that it is decorated is an effect of a call."""
+    """A function under a decorator that is not in the trees: it runs, and that it is decorated is an effect of a
+    call."""
     import functools
 
     from codemods.prove.opaque import current
@@ -38,6 +39,7 @@ def decorated(decorator: Any, function: Any) -> Any:
     if isinstance(function, type):
         function._u_decorators = (*getattr(function, "_u_decorators", ()), decorator)  # type: ignore[attr-defined]
         return function
+
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         current.run.record("decorated", decorator)

@@ -1,6 +1,6 @@
-"""Methods that only one side has, or that have another signature there: a call of one, on whatever object, runs its body,
-so that a method that was inlined into its callers, or made a function, is followed. Only where the name leaves no doubt:
-one class of the side's tree defines it."""
+"""Methods that only one side has, or that have another signature there: a call of one, on whatever object, runs its
+body, so that a method that was inlined into its callers, or made a function, is followed. Only where the name leaves
+no doubt: one class of the side's tree defines it."""
 
 from __future__ import annotations
 

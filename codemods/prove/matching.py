@@ -1,5 +1,6 @@
-"""`match` as `if` and `elif`, so that what a pattern asks of a value (`is None`, `==`, its class, its attributes) is asked
-as any other code would ask it. Sequence and mapping patterns ask a real value only; an opaque one stops the run there."""
+"""`match` as `if` and `elif`, so that what a pattern asks of a value (`is None`, `==`, its class, its attributes) is
+asked as any other code would ask it. Sequence and mapping patterns ask a real value only; an opaque one stops the run
+there."""
 
 from __future__ import annotations
 
@@ -108,7 +109,9 @@ class _Patterns:
                 continue
             inner = self.fresh()
             at = index if star < 0 or index < star else -after - 1
-            tests.append(_hold(inner, ast.Subscript(value=_load(subject), slice=ast.Constant(value=at), ctx=ast.Load())))
+            tests.append(
+                _hold(inner, ast.Subscript(value=_load(subject), slice=ast.Constant(value=at), ctx=ast.Load()))
+            )
             tests.append(self.test(each, inner))
         return _both(*tests)
 

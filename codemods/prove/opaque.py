@@ -1,7 +1,7 @@
 """Opaque values: what stands for everything that is not in the two trees. One object a term, so equal terms are one.
 
-An opaque value answers attribute reads, calls, arithmetic, comparison, iteration, `with`, `await` with new terms. What an
-answer means on a path (decisions, effects) is the run's, which `current` names; text of terms is terms.py's."""
+An opaque value answers attribute reads, calls, arithmetic, comparison, iteration, `with`, `await` with new terms. What
+an answer means on a path (decisions, effects) is the run's, which `current` names; text of terms is terms.py's."""
 
 from __future__ import annotations
 
@@ -159,8 +159,10 @@ class _Steps:
         raise StopAsyncIteration
 
 
-_BINARY = "add sub mul matmul truediv floordiv mod pow lshift rshift and xor or divmod".split()
-_UNARY = "neg pos abs invert ceil floor trunc".split()
+_BINARY = """
+    add sub mul matmul truediv floordiv mod pow lshift rshift and xor or divmod
+""".split()
+_UNARY = ["neg", "pos", "abs", "invert", "ceil", "floor", "trunc"]
 
 
 def _binary(name: str) -> Callable[[Any, Any], Any]:
@@ -189,9 +191,8 @@ for _name in _UNARY:
 Opaque.__round__ = lambda self, *digits: current.run.operate("round", self, *digits)  # type: ignore[attr-defined]
 
 _terms: dict[tuple[Any, ...], Opaque] = {}
-_set_kind = Opaque._u_kind.__set__  # type: ignore[attr-defined]
-_set_parts = Opaque._u_parts.__set__  # type: ignore[attr-defined]
-_set_attrs = Opaque._u_attrs.__set__  # type: ignore[attr-defined]
+_slots: Any = vars(Opaque)
+_set_kind, _set_parts, _set_attrs = (_slots[each].__set__ for each in ("_u_kind", "_u_parts", "_u_attrs"))
 
 
 def term(kind: str, *parts: Any) -> Opaque:
@@ -211,10 +212,8 @@ def attribute(base: Opaque, name: str) -> Opaque:
     attrs = base._u_attrs
     found: Opaque | None = attrs.get(name)
     if found is None:
-        if base._u_kind is GLOBAL:
-            found = term(GLOBAL, f"{base._u_parts[0]}.{name}")
-        else:
-            found = term(ATTR, base, name, None)
+        is_outside = base._u_kind is GLOBAL
+        found = term(GLOBAL, f"{base._u_parts[0]}.{name}") if is_outside else term(ATTR, base, name, None)
         attrs[name] = found
     return found
 
@@ -230,9 +229,10 @@ def length_of(base: Opaque) -> Opaque:
     return found
 
 
+forgetting: list[Callable[[], None]] = [_terms.clear]  # what else keeps something of terms adds itself
+
+
 def forget() -> None:
     """Drop every term; before another pair, so that memory does not grow with the number of pairs."""
-    from codemods.prove import bindings
-
-    _terms.clear()
-    bindings.known.clear()
+    for each in forgetting:
+        each()

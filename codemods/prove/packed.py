@@ -1,5 +1,5 @@
-"""Both trees in one file that a worker may read: it can't read the repository itself, and it will need files that nobody
-can name beforehand. What is the same on both sides is there once."""
+"""Both trees in one file that a worker may read: it can't read the repository itself, and it will need files that
+nobody can name beforehand. What is the same on both sides is there once."""
 
 from __future__ import annotations
 

@@ -58,8 +58,10 @@ class PairOfSubjects:
         self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.new.renamed = shared_names(self.old, self.new)
-        if not is_real and all(each.calls_itself() for each in (self.old, self.new)) and self.twins.has_same_signature(
-            self.old.node, self.new.node
+        if (
+            not is_real
+            and all(each.calls_itself() for each in (self.old, self.new))
+            and self.twins.has_same_signature(self.old.node, self.new.node)
         ):
             for each in (self.old, self.new):
                 each.fold_recursion()  # by induction: what differs in a call of itself differs in a call of it
@@ -95,7 +97,7 @@ class PairOfSubjects:
     def _contradicts(world: World, old: Run, decided: int) -> bool:
         """Whether the new twin made the world say something of a value that the old one had used otherwise before."""
         for choice in world.trail[decided:]:
-            question, answer = choice.question, choice.options[choice.index]
+            question, answer = choice.question, choice.options[choice.taken]
             if question[0] == "none" and answer and question[1] in old.implicit:
                 return True
             if question[0] == "has" and not answer and _has_read(old, question[1], question[2]):
@@ -121,9 +123,7 @@ def outside_of_runs() -> Iterator[None]:
 
 
 def _has_read(run: Run, base: Any, name: str) -> bool:
-    return any(
-        each._u_kind is ATTR and each._u_parts[0] is base and each._u_parts[1] == name for each in run.reads
-    )
+    return any(each._u_kind is ATTR and each._u_parts[0] is base and each._u_parts[1] == name for each in run.reads)
 
 
 def walk(pair: PairOfSubjects, budget: Budget, *, values: dict[Opaque, Any] | None = None, most: int = 200) -> Walk:

@@ -7,7 +7,7 @@ operation accounts for) only what touches those lines is, and what that affects.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from codemods.prove.pairs_affected import Affected
 from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, reachable
@@ -16,18 +16,25 @@ from codemods.schema.prove import Pair, PairKind
 from codemods.source.files import FileSet
 
 Residue = Mapping[str, Collection[int]]
-_MAKERS = ("__init__", "__post_init__", "__new__", "__init_subclass__", "__setattr__", "__getattr__", "__getattribute__")
+_MAKERS = (
+    "__init__",
+    "__post_init__",
+    "__new__",
+    "__init_subclass__",
+    "__setattr__",
+    "__getattr__",
+    "__getattribute__",
+)
 
 
-def pairs_of_change(
-    old: FileSet, new: FileSet, changed: Collection[str], residue: Residue | None = None
-) -> list[Pair]:
+def pairs_of_change(old: FileSet, new: FileSet, changed: Collection[str], residue: Residue | None = None) -> list[Pair]:
     """In a stable order: callables, classes, modules. Raises SourceError for a file that can't be parsed."""
     return PairsOfChange(Twins(Side("old", old), Side("new", new), changed), residue).all()
 
 
 def definitions(facts: ModuleFacts | None) -> dict[str, DefNode]:
-    """Functions, classes and methods of a module by qualified name, the last of each name; none of those in functions."""
+    """Functions, classes and methods of a module by qualified name, the last of each name; none of those in
+    functions."""
     return dict(_definitions(facts.tree, "")) if facts is not None else {}
 
 
@@ -142,7 +149,7 @@ class PairsOfChange:
         if not isinstance(there, FunctionNode):
             return
         if self.twins.is_same_function(old_module, there, module, node) and not self._has_other_siblings(key, node):
-            if not self.affected.is_affected(old_module, there, module, node):
+            if not self.affected.is_affected(old_module, module, node):
                 return
             self._add(PairKind.CALLABLE, canonical, key)
         elif self._is_either_touched(canonical, there, key, node):
@@ -174,9 +181,12 @@ class PairsOfChange:
                 if not dot or not isinstance(node, FunctionNode) or len(by_name.get(name.lstrip("_"), ())) != 1:
                     continue
                 new_owner = self.twins.original(f"{module}:{owner}")
-                there = self.new.definition(*_split(f"{new_owner}.{name}"))[0] if self.new.facts(_split(new_owner)[0]) else None
+                is_kept = (
+                    self.new.facts(_split(new_owner)[0]) is not None
+                    and self.new.definition(*_split(f"{new_owner}.{name}"))[0] is not None
+                )
                 (found,) = by_name[name.lstrip("_")]
-                if there is None and self._is_either_touched(f"{module}:{qualname}", node, found, came[found]):
+                if not is_kept and self._is_either_touched(f"{module}:{qualname}", node, found, came[found]):
                     self._add(PairKind.CALLABLE, f"{module}:{qualname}", found)
 
     # -- classes
@@ -194,8 +204,8 @@ class PairsOfChange:
                     if self._is_changed_class(canonical, key, node):
                         changed.append((canonical, key))
         for canonical, key in [*changed, *self.affected.subclasses([key for _, key in changed])]:
-            node = self.new.definition(*_split(key))[0]
-            if isinstance(node, ast.ClassDef) and not is_abstract(node):
+            found = self.new.definition(*_split(key))[0]
+            if isinstance(found, ast.ClassDef) and not is_abstract(found):
                 self._add(PairKind.CLASS, canonical, key)
 
     def _is_changed_class(self, canonical: str, key: str, node: ast.ClassDef) -> bool:
@@ -214,7 +224,9 @@ class PairsOfChange:
         for module in lost:
             if module and self._is_changed_module(module):
                 self._add(PairKind.IMPORT, module, module)
-        for module in self.affected.modules([pair.old for pair in self._found.values() if pair.kind is PairKind.IMPORT]):
+        for module in self.affected.modules(
+            [pair.old for pair in self._found.values() if pair.kind is PairKind.IMPORT]
+        ):
             self._add(PairKind.IMPORT, module, module)
 
     def _is_changed_module(self, module: str) -> bool:
@@ -252,12 +264,15 @@ def is_abstract(node: ast.ClassDef) -> bool:
     bases = {ast.unparse(each).partition("[")[0].rpartition(".")[2] for each in node.bases}
     if bases & {"Protocol", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "TypedDict"}:
         return True
-    decorators = [ast.unparse(part) for each in node.body if isinstance(each, FunctionNode) for part in each.decorator_list]
+    decorators = [
+        ast.unparse(part) for each in node.body if isinstance(each, FunctionNode) for part in each.decorator_list
+    ]
     return any(each.rpartition(".")[2].startswith("abstract") for each in decorators)
 
 
 def _makers(node: ast.ClassDef) -> list[str]:
-    """What makes an instance, as text; where a class writes attributes in a method that its initialiser calls, that too."""
+    """What makes an instance, as text; where a class writes attributes in a method that its initialiser calls, that
+    too."""
     methods = {each.name: each for each in node.body if isinstance(each, FunctionNode)}
     wanted, pending = [], [name for name in _MAKERS if name in methods]
     while pending:
@@ -276,11 +291,20 @@ def _top_level(facts: ModuleFacts) -> list[str]:
     found: list[str] = []
     for each in facts.tree.body:
         if isinstance(each, FunctionNode):
-            made = [*each.decorator_list, *each.args.defaults, *(value for value in each.args.kw_defaults if value is not None)]
+            made = [
+                *each.decorator_list,
+                *each.args.defaults,
+                *(value for value in each.args.kw_defaults if value is not None),
+            ]
             if not all(isinstance(part, ast.Constant) for part in made):
                 found.append(f"def {each.name} {[ast.dump(part) for part in made]}")
         elif isinstance(each, ast.ClassDef):
-            parts = [each.bases, each.keywords, each.decorator_list, [x for x in each.body if not isinstance(x, FunctionNode)]]
+            parts: list[Sequence[ast.AST]] = [
+                each.bases,
+                each.keywords,
+                each.decorator_list,
+                [x for x in each.body if not isinstance(x, FunctionNode)],
+            ]
             found.append(f"class {each.name} {[ast.dump(part) for some in parts for part in some]}")
         elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
             found.append(ast.dump(each))

@@ -38,25 +38,26 @@ class Affected:
             module = self.new.modules.module_of(path)
             facts = self._facts(self.new, module)
             for key, node in _functions(facts.tree, f"{module}:") if facts is not None else ():
-                if names & _words(node) and self.is_affected(module, node, module, node):
+                if names & _words(node) and self.is_affected(module, module, node):
                     found.append(key)
         return found
 
-    def is_affected(self, old_module: str, old: DefNode, new_module: str, new: DefNode) -> bool:
+    def is_affected(self, old_module: str, new_module: str, node: DefNode) -> bool:
         """Whether a name, an import or an attribute of a module in a function means something else now. The text is
         the same on both sides."""
-        local = _bound_inside(old)
-        for each in ast.walk(old):
+        local = _bound_inside(node)
+        for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id not in local:
                 if not self.twins.means_same(old_module, new_module, each.id):
                     return True
-            elif isinstance(each, ast.ImportFrom) and not self._is_same_import(old_module, new_module, each):
-                return True
-            elif isinstance(each, ast.Import) and not self._are_modules(each):
-                return True
-            elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name | ast.Attribute):
-                if not self._is_same_member(old_module, new_module, each):
+            elif isinstance(each, ast.ImportFrom):
+                if not self._is_same_import(old_module, new_module, each):
                     return True
+            elif isinstance(each, ast.Import):
+                if not self._are_modules(each):
+                    return True
+            elif isinstance(each, ast.Attribute) and not self._is_same_member(old_module, new_module, each):
+                return True
         return False
 
     def _is_same_import(self, old_module: str, new_module: str, node: ast.ImportFrom) -> bool:
@@ -102,7 +103,7 @@ class Affected:
                     continue
                 found.setdefault(path, set()).add(name)
                 here = self.new.modules.module_of(path)
-                for bound in self._binds(here, module, name):
+                for bound in self._binds(here, name):
                     if (here, bound) not in seen:
                         seen.add((here, bound))
                         pending.append((here, bound))
@@ -115,15 +116,17 @@ class Affected:
         found = mentioning(files, name, leaf) if leaf else mentioning(files, name)
         if len(found) > _MOST_FILES:
             return []
-        stars = [path for path in mentioning(files, leaf)[: _MOST_FILES] if b"import *" in files.read(path)] if leaf else []
-        siblings = [path for path in mentioning(files, name)[: _MOST_FILES] if self._is_beside(path, module)]
+        stars = (
+            [path for path in mentioning(files, leaf)[:_MOST_FILES] if b"import *" in files.read(path)] if leaf else []
+        )
+        siblings = [path for path in mentioning(files, name)[:_MOST_FILES] if self._is_beside(path, module)]
         return sorted({*found, *stars, *siblings})
 
     def _is_beside(self, path: str, module: str) -> bool:
         """`from . import name` names no module."""
         return self.new.modules.package_of(path) == module
 
-    def _binds(self, here: str, module: str, name: str) -> Iterator[str]:
+    def _binds(self, here: str, name: str) -> Iterator[str]:
         """The names at the top level of a module that mean, or are made of, a changed one."""
         facts = self._facts(self.new, here)
         if facts is None:
@@ -165,7 +168,7 @@ class Affected:
 
     def _direct_subclasses(self, key: str) -> Iterator[str]:
         name = key.partition(":")[2].rpartition(".")[2]
-        for path in mentioning(self.new.files, name, "class")[: _MOST_FILES]:
+        for path in mentioning(self.new.files, name, "class")[:_MOST_FILES]:
             module = self.new.modules.module_of(path)
             facts = self._facts(self.new, module)
             for qualname, node in _classes(facts.tree, "") if facts is not None else ():

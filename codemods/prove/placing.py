@@ -7,8 +7,9 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from codemods.prove.compare import Difference
+from codemods.prove.following import Place
 from codemods.prove.opaque import EVENT
-from codemods.prove.run import Place, Run
+from codemods.prove.run import Run
 from codemods.prove.sides import Side
 from codemods.prove.stable import Twins
 
@@ -87,9 +88,7 @@ class Placing:
         if path not in self._hunks:
             before, after = (_lines(side, path) for side in (self._twins.old, self._twins.new))
             codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if before != after else []
-            self._hunks[path] = [
-                Hunk(a + 1, b + 1, c + 1, d + 1) for tag, a, b, c, d in codes if tag != "equal"
-            ]
+            self._hunks[path] = [Hunk(a + 1, b + 1, c + 1, d + 1) for tag, a, b, c, d in codes if tag != "equal"]
         return self._hunks[path]
 
 

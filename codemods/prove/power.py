@@ -60,9 +60,7 @@ def measure(pair: PairOfSubjects, differs: Differs, spec: Pair, options: ProveOp
     return _judged(killed, left, spec, {mutant.id for _, mutant in made}, untried)
 
 
-def _judged(
-    killed: int, left: list[tuple[_Place, Mutant]], spec: Pair, existing: set[str], untried: set[str]
-) -> Power:
+def _judged(killed: int, left: list[tuple[_Place, Mutant]], spec: Pair, existing: set[str], untried: set[str]) -> Power:
     accepted = [Accepted(id=each.id, why=each.why) for each in spec.accepted]
     judged = judge([mutant for _, mutant in left], accepted, existing=existing, untried=untried)
     reasons = {mutant.id: one.why for mutant, one in judged.explained}
@@ -135,7 +133,9 @@ def mutated(source: str, facts: ModuleFacts, qualname: str, mutant: Mutant) -> D
 def _find(tree: ast.AST, qualname: str) -> DefNode | None:
     node: ast.AST = tree
     for part in qualname.split("."):
-        found = [each for each in ast.walk(node) if isinstance(each, DefNode) and each.name == part and each is not node]
+        found = [
+            each for each in ast.walk(node) if isinstance(each, DefNode) and each.name == part and each is not node
+        ]
         if not found:
             return None
         node = found[-1]

@@ -10,10 +10,16 @@ from codemods.prove.sides import FunctionNode, Side, Target
 from codemods.prove.stand_ins import PURE
 
 _IMPURE_BUILTINS = frozenset(
-    "print open input exec eval compile setattr delattr globals locals vars __import__ breakpoint exit quit next".split()
+    """
+        print open input exec eval compile setattr delattr globals locals vars __import__ breakpoint exit quit
+        next
+    """.split()
 )
 _CHANGING = frozenset(
-    "append extend insert remove pop clear add discard update setdefault popitem sort reverse write writelines send put".split()
+    """
+        append extend insert remove pop clear add discard update setdefault popitem sort reverse write
+        writelines send put
+    """.split()
 )
 
 
@@ -44,7 +50,9 @@ class Purity:
         return all(self._is_harmless(module, each, own) for each in ast.walk(node))
 
     def _is_harmless(self, module: str, node: ast.AST, own: set[str]) -> bool:
-        if isinstance(node, ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom | ast.Await | ast.With | ast.AsyncWith):
+        if isinstance(
+            node, ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom | ast.Await | ast.With | ast.AsyncWith
+        ):
             return False
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
             return _root(node) in own
@@ -58,13 +66,16 @@ class Purity:
         return True
 
     def _is_rebound(self, found: Target) -> bool:
-        """Whether a name of the tree is bound anew by some function of its module: what it holds depends on the moment."""
+        """Whether a name of the tree is bound anew by some function of its module: what it holds depends on the
+        moment."""
         facts = self._side.facts(found.module) if found.kind == "value" else None
         if facts is None:
             return False
         if found.module not in self._rebound:
             nodes = ast.walk(facts.tree)
-            self._rebound[found.module] = {name for each in nodes if isinstance(each, ast.Global) for name in each.names}
+            self._rebound[found.module] = {
+                name for each in nodes if isinstance(each, ast.Global) for name in each.names
+            }
         return found.name in self._rebound[found.module]
 
     def _is_harmless_call(self, module: str, node: ast.Call, own: set[str]) -> bool:

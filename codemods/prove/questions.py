@@ -1,6 +1,7 @@
 """What a run answers when code asks an opaque value for its truth, its order, its class, its size: by asking the world.
 
-Orders are taken as total and equality as symmetric; NaN and classes that compare otherwise are outside (docs: Limits)."""
+Orders are taken as total and equality as symmetric; NaN and classes that compare otherwise are outside (docs:
+Limits)."""
 
 from __future__ import annotations
 
@@ -99,7 +100,11 @@ class Questions:
     def is_none(self, value: Opaque) -> bool:
         """`value is None`."""
         kind = value._u_kind
-        if kind is TEXT or (kind is GLOBAL and value in self.implicit) or kind is ROOT and value._u_parts[0] == "self":
+        if (
+            kind is TEXT
+            or (kind is GLOBAL and value in self.implicit)
+            or (kind is ROOT and value._u_parts[0] == "self")
+        ):
             return False
         if self.world.values and value in self.world.values:
             return self.world.values[value] is None

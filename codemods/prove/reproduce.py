@@ -34,7 +34,7 @@ def test_{name}() -> None:
 '''
 
 
-def test_of(pair: Pair, delta: Delta, old_tree: str = "", new_tree: str = "") -> str:
+def reproduction(pair: Pair, delta: Delta, old_tree: str = "", new_tree: str = "") -> str:
     """The text of the file."""
     name = re.sub(r"\W+", "_", f"{pair.new.rpartition(':')[2]}_{delta.code}").strip("_").lower()
     world = "\n".join(f"    {each}" for each in delta.world) or "    (every world)"

@@ -5,27 +5,35 @@ Reads are kept apart from effects: they show only where they come earlier or on 
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import types
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from codemods.prove import bindings
-from codemods.prove.errors import Fault, OpaqueError, Stopped
+from codemods.prove.errors import Fault, Stopped
+from codemods.prove.following import Place, subject_stack
 from codemods.prove.freeze import Freezer
-from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, current, term
+from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, term
+from codemods.prove.outside import base_of
 from codemods.prove.questions import Questions
 from codemods.prove.world import World
 
 _GONE: Any = object()
+_ABSENT = frozenset(
+    """
+        __wrapped__ __set_name__ __fspath__ __length_hint__ __index__ __array__ __isabstractmethod__
+        __text_signature__ __signature__ __get__ __set__ __delete__ __prepare__ __abstractmethods__
+        __annotations__ __conform__ __instancecheck__ __init_subclass__ __class_getitem__ __slots__ __copy__
+        __deepcopy__ __reduce_ex__ __getstate__
+    """.split()
+)
 MOST_EVENTS = 20_000
-Place = tuple[str, int]
 
 
 class Run(Questions):
     """`is_rebound(name)`: whether the trees write an attribute of that name outside an initialiser, so that a call may
     change it. `trace`: keep the place of each event (slower; for reports)."""
+
+    base_of = staticmethod(base_of)
 
     def __init__(
         self, world: World, freezer: Freezer, is_rebound: Callable[[str], bool], *, trace: bool = False
@@ -39,7 +47,9 @@ class Run(Questions):
         self.guard = 0
         self.is_plain = False  # a fault outside of such code ends the run, and nothing else comes after it
         self.places: list[tuple[str, int]] | None = [] if trace else None
-        self.stacks: list[tuple[Place, ...]] = []  # with trace, of each event: the lines that led to it, innermost first
+        self.stacks: list[
+            tuple[Place, ...]
+        ] = []  # with trace, of each event: the lines that led to it, innermost first
         self.written: dict[tuple[int, str], tuple[Place, ...]] = {}
         self.returned: list[tuple[Place, Any]] = []  # with trace: what the subject's functions gave back, and where
         self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
@@ -189,7 +199,9 @@ class Run(Questions):
             return self.operate(name, a, b)
         if type(b) in (list, tuple, dict, set) and type(a) is Opaque:
             self.need(a, f"unsupported operand type for {name}=:")
-            self.record("in place", name, a, self.freezer.freeze(b))  # what can be joined with such a thing is changed itself
+            self.record(
+                "in place", name, a, self.freezer.freeze(b)
+            )  # what can be joined with such a thing is changed itself
             self.touched[a] = self.events[-1]
             return a
         self.need(a, f"unsupported operand type for {name}=:")
@@ -206,8 +218,6 @@ class Run(Questions):
             method = self.lone(callee._u_parts[1])
             if method is not None:
                 return method(callee._u_parts[0], *args, **kwargs)
-        if callee in bindings.known:
-            args, kwargs = bindings.bound(callee, args, kwargs)
         freeze = self.freezer.freeze
         given = tuple([each if type(each) is Opaque else freeze(each) for each in args]) if args else ()
         named = frozenset([(name, freeze(value)) for name, value in kwargs.items()]) if kwargs else None
@@ -215,7 +225,7 @@ class Run(Questions):
         if is_quiet:
             return result
         self._keep(result)
-        self._touch(callee, given, result)
+        self._touch(result)
         if result is self.world.fault:
             raise Fault(result)
         return result
@@ -225,13 +235,24 @@ class Run(Questions):
         known: Any = callee._u_attrs
         results = known.get((given, named))
         if results is None:
-            results = known[given, named] = [term(CALL, callee, given, named, 0)]
+            results = known[given, named] = self._results(callee, given, named)
         first = results[0]
         count = self._counts.get(first, 0)
         self._counts[first] = count + 1
         if count == len(results):
-            results.append(term(CALL, callee, given, named, count))
+            results.append(term(CALL, callee, *first._u_parts[1:3], count))
         found: Opaque = results[count]
+        return found
+
+    def _results(self, callee: Opaque, given: tuple[Any, ...], named: frozenset[Any] | None) -> list[Opaque]:
+        """The list of the results of a call, one list for all ways to write it."""
+        if callee in bindings.known:
+            args, kwargs = bindings.bound(callee, given, dict(named or ()), self.freezer.freeze)
+            given, named = args, frozenset(kwargs.items()) or None
+        known: Any = callee._u_attrs
+        found: list[Opaque] = known.setdefault((given, named), [])
+        if not found:
+            found.append(term(CALL, callee, given, named, 0))
         return found
 
     def _count(self, key: tuple[Any, ...]) -> int:
@@ -239,9 +260,13 @@ class Run(Questions):
         self._counts[key] = count + 1
         return count
 
-    def _touch(self, callee: Any, given: tuple[Any, ...], result: Opaque) -> None:
+    def _touch(self, result: Opaque) -> None:
+        """What a call was given may be another afterwards."""
         self.last_call = result
         touched = self.touched
+        callee, given, named, _ = result._u_parts
+        if named is not None:
+            given = (*given, *[value for _, value in named])
         for each in given:
             if type(each) is Opaque and each._u_kind is not GLOBAL:
                 touched[each] = result
@@ -266,98 +291,4 @@ class Run(Questions):
         if result is self.world.fault:
             raise Fault(result)
         return result
-        yield
-
-    # -- classes outside the trees
-
-    def base_of(self, value: Opaque) -> type:
-        """A real class that stands for one that is not in the trees, to be a base of one that is."""
-        found = _bases.get(value)
-        if found is None:
-            name = str(value._u_parts[0]).rpartition(".")[2] if value._u_kind is GLOBAL else "Base"
-            is_error = name.endswith(("Error", "Exception", "Warning", "Exit"))
-            kind = _HeldError if is_error else Held
-            found = _bases[value] = type(name, (kind,), {"_u_class": value, "__module__": "outside"})
-        return found
-
-
-_bases: dict[Opaque, type] = {}
-_ABSENT = frozenset(
-    "__wrapped__ __set_name__ __fspath__ __length_hint__ __index__ __array__ __isabstractmethod__ __text_signature__"
-    " __signature__ __get__ __set__ __delete__ __prepare__ __abstractmethods__ __annotations__ __conform__"
-    " __instancecheck__ __init_subclass__ __class_getitem__ __slots__ __copy__ __deepcopy__ __reduce_ex__ __getstate__".split()
-)
-
-
-class Held:
-    """Base of what stands for classes outside the trees. An instance answers for what its class does not define."""
-
-    _u_class: Opaque
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        current.run.call(term(ATTR, self._u_class, "__init__", None), args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith(("__", "_u_")):
-            raise AttributeError(name)
-        run, fields = current.run, self.__dict__
-        label = fields.get("_u_term")
-        if label is None:
-            run.made += 1
-            label = fields["_u_term"] = term(OP, "instance", type(self).__qualname__, run.made)
-        found = run.read(label, name)
-        if type(found) is Opaque and found in run.fresh:
-            fields[name] = found  # the next read of it asks nobody
-        return found
-
-
-class _HeldError(OpaqueError):
-    _u_class: Opaque
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(term(CALL, self._u_class, tuple(map(str, args)), None, 0))
-        self.args = args
-
-
-def subject_stack() -> tuple[Place, ...]:
-    """File and line of the frames of the subject's own code, innermost first."""
-    found: list[Place] = []
-    frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if _is_subject(frame):
-            found.append((frame.f_code.co_filename, frame.f_lineno))
-        frame = frame.f_back
-    return tuple(found)
-
-
-def _is_subject(frame: types.FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(("<old>", "<new>"))
-
-
-@contextlib.contextmanager
-def followed(run: Run) -> Iterator[None]:
-    """Note in `run.left` where the subject is, so that what is recorded after its end has a place too. Slow: for runs
-    with a trace."""
-    if run.places is None:
-        yield
-        return
-
-    def entered(frame: types.FrameType, event: str, _: object) -> Any:
-        return follow if event == "call" and _is_subject(frame) else None
-
-    def follow(frame: types.FrameType, event: str, value: object) -> Any:
-        place = (frame.f_code.co_filename, frame.f_lineno)
-        if event == "return" and value is not None:
-            run.returned.append((place, value))
-        if event == "line":
-            run.left = [place]
-        elif place not in run.left:
-            run.left.append(place)
-        return follow
-
-    before = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
+        yield  # type: ignore[unreachable]  # what makes this a generator, to be awaited

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_opaque
 from codemods.prove.errors import Fault, NeverRaised, OpaqueError
@@ -72,7 +72,9 @@ def raise_unsupported(what: str) -> None:
 def get(value: Any, name: str) -> Any:
     """`value.name`."""
     if type(value) is Opaque:
-        return current.run.read(value, name)
+        run = current.run
+        found = value._u_attrs.get(name)
+        return found if found in run.fresh else run.read(value, name)
     if name == "__dict__" and "_u_term" in value.__dict__:
         raise_unsupported("__dict__ of an object whose attributes are not all known")
     return getattr(value, name)
@@ -88,13 +90,18 @@ def is_not(a: Any, b: Any) -> bool:
     return not is_(a, b)
 
 
+_HASHED: tuple[type, ...] = (set, frozenset, dict, *MANY_BUILTINS)
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
+
+
 def in_(item: Any, container: Any) -> bool:
     if type(container) is Opaque:
         return current.run.contains(container, item)
-    if type(item) is Opaque and isinstance(container, (set, frozenset, dict, *MANY_BUILTINS)):
-        if any(each is item for each in container):
+    if type(item) is Opaque and isinstance(container, _HASHED):
+        held: list[Any] = list(cast(Any, container))
+        if any(each is item for each in held):
             return True
-        return any(bool(item == each) for each in sorted(container, key=repr))
+        return any(bool(item == each) for each in sorted(held, key=repr))
     return item in container
 
 
@@ -116,7 +123,7 @@ def text(*parts: Any) -> Any:
             pieces.append((current.run.freezer.freeze(value), f"{'!' + conversion if conversion == 'r' else ''}{spec}"))
             continue
         if conversion:
-            value = {"r": repr, "s": str, "a": ascii}[conversion](value)
+            value = _CONVERSIONS[conversion](value)
         made = format(value, spec)
         is_plain = is_plain and "\ue000" not in made
         pieces.append(made)

@@ -7,7 +7,7 @@ from typing import Any
 
 from codemods.prove.facts import MISSING, is_truth
 from codemods.prove.freeze import joined
-from codemods.prove.opaque import ATTR, ITEM, OP, ROOT, TEXT, Opaque, term
+from codemods.prove.opaque import ATTR, ITEM, OP, ROOT, TEXT, Opaque, forgetting, term
 from codemods.prove.world import World
 
 
@@ -79,7 +79,9 @@ class Settler:
                 answer = told(("eq", a, constant)) if isinstance(constant, str | int) else MISSING
             return answer if name == "eq" or answer is MISSING else not answer
         if name == "not":
-            answer = self._answer(parts[0]) if type(parts[0]) is Opaque and is_truth(parts[0]) else told(("true", parts[0]))
+            answer = (
+                self._answer(parts[0]) if type(parts[0]) is Opaque and is_truth(parts[0]) else told(("true", parts[0]))
+            )
             return answer if answer is MISSING else not answer
         return told(("true", value))
 
@@ -95,12 +97,7 @@ def _piece(part: Any) -> Any:
 
 _subterms: dict[Opaque, frozenset[Opaque]] = {}
 _plain: dict[Opaque, Opaque] = {}
-
-
-def forget() -> None:
-    """Drop what is kept of terms, together with the terms."""
-    _subterms.clear()
-    _plain.clear()
+forgetting.extend([_subterms.clear, _plain.clear])
 
 
 def subterms(value: Opaque) -> frozenset[Opaque]:

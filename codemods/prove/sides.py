@@ -1,5 +1,5 @@
-"""One of the two trees as definitions: what a module binds at its top level and what a name finally means, through imports
-and re-exports. Reads text; runs nothing. Which definitions are the same on both sides is stable.py's."""
+"""One of the two trees as definitions: what a module binds at its top level and what a name finally means, through
+imports and re-exports. Reads text; runs nothing. Which definitions are the same on both sides is stable.py's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 class Target(Struct, frozen=True, eq=False):
-    """What a name means. kind: function, class, value, module, outside (a dotted name not in the tree), builtin, missing."""
+    """What a name means. kind: function, class, value, module, outside (a dotted name not in the tree), builtin,
+    missing."""
 
     kind: str
     module: str

@@ -14,6 +14,7 @@ from typing import Any
 
 from codemods.prove import bindings, runtime
 from codemods.prove.branches import branches, mark
+from codemods.prove.definitions import is_data, names_used
 from codemods.prove.instrument import instrument
 from codemods.prove.live import hook, make_builtins
 from codemods.prove.lone import LoneMethods
@@ -27,7 +28,6 @@ from codemods.prove.stand_ins import outside_module, outside_name
 from codemods.prove.state import State
 from codemods.prove.traces import Traces
 
-_DATA_BASES = frozenset("Struct NamedTuple TypedDict Enum IntEnum StrEnum Flag IntFlag Protocol ABC".split())
 _MISSING: Any = object()
 
 
@@ -124,7 +124,7 @@ class Space:
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Execute statements of this module, with the names they use."""
-        used = _names_used(statements)
+        used = names_used(statements)
         bound = {each.name for each in statements if isinstance(each, DefNode)}
         self.ensure(sorted(used - bound))
         self.loader.traces.read(statements)
@@ -170,7 +170,8 @@ class Loader:
                 return None
             return self.canonical(f"{value.__globals__['__name__']}:{value.__qualname__}")
         if isinstance(value, ModuleProxy):
-            return value._u_module
+            module: str = value._u_module
+            return module
         if isinstance(value, type) and "_u_tree" in value.__dict__ and "<locals>" not in value.__qualname__:
             return self.canonical(f"{value.__module__}:{value.__qualname__}")
         return None
@@ -283,10 +284,11 @@ class Loader:
         while pending:
             node = methods.get(pending.pop())
             for each in ast.walk(node) if node is not None else ():
-                if isinstance(each, ast.Attribute) and each.attr in methods and each.attr not in wanted:
-                    if not self._is_shared(module, owner, each.attr):
-                        wanted.add(each.attr)
-                        pending.append(each.attr)
+                if not isinstance(each, ast.Attribute) or each.attr not in methods or each.attr in wanted:
+                    continue
+                if not self._is_shared(module, owner, each.attr):
+                    wanted.add(each.attr)
+                    pending.append(each.attr)
         return wanted | {name for name in methods if name[:2] == "__" and name not in ("__init__", "__getattr__")}
 
     def _is_shared(self, module: str, owner: ast.ClassDef, name: str) -> bool:
@@ -313,35 +315,3 @@ def has_no_input(target: Target) -> bool:
     """A function without parameters: if it only computes, its result is a constant."""
     node = target.node
     return isinstance(node, FunctionNode) and not any(isinstance(each, ast.arg) for each in ast.walk(node.args))
-
-
-def is_data(node: ast.ClassDef) -> bool:
-    """A class that only holds fields, or an exception: making one has no effect."""
-    if any(isinstance(each, FunctionNode) and each.name in ("__init__", "__post_init__", "__new__") for each in node.body):
-        return False
-    bases = [ast.unparse(each).rpartition(".")[2].partition("[")[0] for each in node.bases]
-    if any("dataclass" in ast.unparse(each) for each in node.decorator_list):
-        return all(base in _DATA_BASES or base in ("object", "Generic") for base in bases)
-    return bool(bases) and all(
-        base in _DATA_BASES or (base.endswith(("Error", "Exception", "Warning")) and hasattr(builtins, base)) for base in bases
-    )
-
-
-def _names_used(statements: list[ast.stmt]) -> set[str]:
-    """Names that code reads, annotations aside, since they are dropped."""
-    found: set[str] = set()
-    pending: list[ast.AST] = list(statements)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Global):
-            found.update(node.names)
-        for field, value in ast.iter_fields(node):
-            if field in ("annotation", "returns"):
-                continue
-            if isinstance(value, ast.AST):
-                pending.append(value)
-            elif isinstance(value, list):
-                pending.extend(each for each in value if isinstance(each, ast.AST))
-    return found

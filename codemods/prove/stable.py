@@ -1,4 +1,5 @@
-"""Which definitions are the same on both sides, text and all that they use: those stand as one opaque thing in both twins.
+"""Which definitions are the same on both sides, text and all that they use: those stand as one opaque thing in both
+twins.
 
 A definition whose text changed but not its signature is a pair of its own, and opaque to its callers. A definition that
 has no partner, or another signature, is executed where it is called."""
@@ -151,8 +152,8 @@ class Twins:
         return signature(old) == signature(new)
 
     def _makes_other_things(self, old: Target, new: Target) -> bool:
-        """Whether a function names a class that only its side has: what it gives back has another shape, so callers must
-        be run with it."""
+        """Whether a function names a class that only its side has: what it gives back has another shape, so callers
+        must be run with it."""
         for mine, side, other in ((old, self.old, self.new), (new, self.new, self.old)):
             for each in ast.walk(mine.node) if mine.node is not None else ():
                 found = side.resolve(mine.module, each.id) if isinstance(each, ast.Name) else None

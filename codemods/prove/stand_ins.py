@@ -1,5 +1,5 @@
-"""Modules of the standard library as the subject sees them: pure ones are real, those that reach the world (environment,
-clock, logging, warnings, files) stand for it, everything else is opaque.
+"""Modules of the standard library as the subject sees them: pure ones are real, those that reach the world
+(environment, clock, logging, warnings, files) stand for it, everything else is opaque.
 
 Real is what computes from its arguments alone, and what classes and functions are built with."""
 
@@ -17,15 +17,20 @@ from codemods.prove import texts
 from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, current, term
 
 PURE = frozenset(
-    "__future__ abc array ast base64 binascii bisect calendar cmath collections collections.abc colorsys contextlib contextvars copy csv"
-    " dataclasses decimal difflib enum fnmatch fractions functools graphlib hashlib heapq html inspect io ipaddress"
-    " itertools json keyword math msgspec ntpath numbers operator posixpath pprint re reprlib shlex statistics string"
-    " struct textwrap types typing typing_extensions unicodedata urllib.parse weakref zlib builtins".split()
+    """
+        __future__ abc array ast base64 binascii bisect calendar cmath collections collections.abc colorsys
+        contextlib contextvars copy csv dataclasses decimal difflib enum fnmatch fractions functools graphlib
+        hashlib heapq html inspect io ipaddress itertools json keyword math msgspec ntpath numbers operator
+        posixpath pprint re reprlib shlex statistics string struct textwrap types typing typing_extensions
+        unicodedata urllib.parse weakref zlib builtins
+    """.split()
 )
 _LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "fatal", "warn")
 _NAMED = {"warn": "warning", "fatal": "critical", "exception": "error"}
 _CLOCKS = frozenset(
-    "time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns".split()
+    """
+        time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns
+    """.split()
 )
 
 
@@ -144,7 +149,10 @@ def _logger(name: Any = None) -> Logger:
 
 
 def _root(level: str) -> Callable[..., None]:
-    return lambda *args, **kwargs: getattr(Logger("root"), level)(*args, **kwargs)
+    def log(*args: Any, **kwargs: Any) -> Any:
+        return getattr(Logger("root"), level)(*args, **kwargs)
+
+    return log
 
 
 def _warn(message: Any, category: Any = UserWarning, *_: Any, **__: Any) -> None:
@@ -190,7 +198,9 @@ def _path(name: str) -> Callable[..., Any]:
 
 def _made() -> dict[str, types.ModuleType]:
     environ = Environ()
-    pure_paths = "join basename dirname split splitext normpath isabs commonprefix commonpath relpath".split()
+    pure_paths = """
+        join basename dirname split splitext normpath isabs commonprefix commonpath relpath
+    """.split()
     path = StandIn("os.path", {"sep": "/", **{name: _path(name) for name in pure_paths}})
     import logging
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from codemods.prove.run import Run
-    from codemods.prove.traces import Traces
     from codemods.prove.slices import Space
+    from codemods.prove.traces import Traces
 
 _TABLES = (list, dict, set)
 _CACHE: Any = type(functools.lru_cache(lambda: None))
@@ -113,7 +113,9 @@ class State:
         for name, value in kept.values.items():
             now = names.get(name, _MISSING)
             if now is not value:
-                run.record("global", canonical(f"{module}:{name}"), None if now is _MISSING else run.freezer.freeze(now))
+                run.record(
+                    "global", canonical(f"{module}:{name}"), None if now is _MISSING else run.freezer.freeze(now)
+                )
                 names[name] = value
         for name in names.keys() - kept.values.keys() - space.given:
             if name not in _OWN:

@@ -36,7 +36,7 @@ def prove_task(payload: bytes) -> bytes:
 
 def answer(asked: Asked) -> PairResult:
     """The result of one pair, in this process."""
-    from codemods.prove import opaque, settle
+    from codemods.prove import opaque
     from codemods.prove.sides import Side
     from codemods.prove.stable import Twins
 
@@ -49,7 +49,6 @@ def answer(asked: Asked) -> PairResult:
         return _proved(Twins(old, new, pack.index.changed), asked)
     finally:
         opaque.forget()
-        settle.forget()
         gc.enable()
         gc.collect()
 

@@ -1,5 +1,6 @@
-"""Whether code may leave something behind in its module: a global, an attribute of a class, a table that it changes. Where
-it surely does not, a run that is ended by a fault leaves nothing to look for. Judged by the text, on the safe side."""
+"""Whether code may leave something behind in its module: a global, an attribute of a class, a table that it changes.
+Where it surely does not, a run that is ended by a fault leaves nothing to look for. Judged by the text, on the safe
+side."""
 
 from __future__ import annotations
 
@@ -8,7 +9,11 @@ from collections.abc import Iterable
 
 _REACHING = frozenset("setattr delattr globals locals vars exec eval __dict__ __setattr__ __class__".split())
 _LOOKS = frozenset("get items keys values index count copy union intersection difference issubset isdisjoint".split())
-_LOOKING = frozenset("len sorted list dict tuple set frozenset any all min max sum enumerate isinstance iter bool str".split())
+_LOOKING = frozenset(
+    """
+        len sorted list dict tuple set frozenset any all min max sum enumerate isinstance iter bool str
+    """.split()
+)
 
 
 class Traces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, ROOT, TEXT, Opaque
+from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, ROOT, TEXT, Opaque, forgetting
 
 _SIGNS = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//",
@@ -12,6 +12,10 @@ _SIGNS = {
     "contains": "∋",
 }  # fmt: skip
 _LONGEST = 240
+
+
+_known: dict[Opaque, str] = {}
+forgetting.append(_known.clear)
 
 
 def word(value: Any) -> str:
@@ -22,7 +26,10 @@ def word(value: Any) -> str:
 
 def _word(value: Any) -> str:
     if type(value) is Opaque:
-        return _term(value)
+        found = _known.get(value)
+        if found is None:
+            found = _known[value] = _term(value)
+        return found
     if type(value) is tuple and value and isinstance(value[0], str):
         return _compound(value[0], value[1:])
     if isinstance(value, frozenset):
@@ -36,8 +43,13 @@ def _compound(kind: str, rest: tuple[Any, ...]) -> str:
     if kind in ("bool", "float"):
         return str(rest[0])
     if kind in ("tuple", "list", "iterator"):
-        opening, closing = {"tuple": "()", "list": "[]", "iterator": "<>"}[kind]
-        return opening + ", ".join(_word(each) for each in rest) + ("," if kind == "tuple" and len(rest) == 1 else "") + closing
+        opening, closing = {"tuple": ("(", ")"), "list": ("[", "]"), "iterator": ("<", ">")}[kind]
+        return (
+            opening
+            + ", ".join(_word(each) for each in rest)
+            + ("," if kind == "tuple" and len(rest) == 1 else "")
+            + closing
+        )
     if kind == "dict":
         return "{" + ", ".join(sorted(f"{_word(k)}: {_word(v)}" for k, v in rest[0])) + "}"
     if kind == "set":
@@ -73,9 +85,11 @@ def _term(value: Opaque) -> str:
         made = f"{_word(parts[0])}({', '.join([*map(_word, parts[1]), *named])})"
         return made if parts[3] <= 0 else f"{made}#{parts[3] + 1}"
     if kind is TEXT:
-        return "f" + repr("".join(part if isinstance(part, str) else "{" + _word(part[0]) + part[1] + "}" for part in parts))
+        return "f" + repr(
+            "".join(part if isinstance(part, str) else "{" + _word(part[0]) + part[1] + "}" for part in parts)
+        )
     if kind is EVENT:
-        return event(value)
+        return _event(value)
     return _operation(parts)
 
 
@@ -96,8 +110,10 @@ def _operation(parts: tuple[Any, ...]) -> str:
 
 def event(value: Opaque) -> str:
     """One effect."""
-    if value._u_kind is not EVENT:
-        return f"call {_word(value)}"
+    return _word(value) if value._u_kind is EVENT else f"call {_word(value)}"
+
+
+def _event(value: Opaque) -> str:
     kind, *payload = value._u_parts
     words = [_word(each) for each in payload]
     if kind in ("with", "async with", "await") and payload and type(payload[0]) is Opaque and payload[0]._u_kind is OP:

@@ -1,5 +1,5 @@
-"""One world: the answers it gives to the questions of both twins, the same answer to the same question, and where a single
-fault strikes. Which worlds there are is explore.py's; what a run does in one is run.py's."""
+"""One world: the answers it gives to the questions of both twins, the same answer to the same question, and where a
+single fault strikes. Which worlds there are is explore.py's; what a run does in one is run.py's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Choice(NamedTuple):
 
     question: Question
     options: tuple[Any, ...]
-    index: int
+    taken: int
 
 
 class World:
@@ -41,7 +41,7 @@ class World:
         made.values = self.values
         made.trail = self.trail[:decided]
         for choice in made.trail:
-            answer = choice.options[choice.index]
+            answer = choice.options[choice.taken]
             made.preset[choice.question] = made.answers[choice.question] = answer
             made.facts.learn(choice.question, answer)
         return made

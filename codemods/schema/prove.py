@@ -1,4 +1,5 @@
-"""What `unmoved prove` is asked and what it answers, as data: pairs, deltas, verdicts. Field names are those of the JSON."""
+"""What `unmoved prove` is asked and what it answers, as data: pairs, deltas, verdicts. Field names are those of the
+JSON."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class PairKind(Enum):
 
 
 class DeclaredDelta(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A difference that is meant. `where`: a part of its message or its `path:line`. `until`: a date (YYYY-MM-DD) after which
-    it no longer counts."""
+    """A difference that is meant. `where`: a part of its message or its `path:line`. `until`: a date (YYYY-MM-DD)
+    after which it no longer counts."""
 
     code: str
     where: str
@@ -51,9 +52,9 @@ class AcceptedMutant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One pair to prove. `old` and `new`: `module:Qual.name` (a module alone for an import).
 
-    domains: a named domain for an input (`bind`, `self.server_args.host`, `os.environ['X']`). same: terms of the new side
-    that stand for one of the old side. real: modules of the standard library that run for real. origin: who asked for the
-    pair (`ledger`, `plan`, `spec`, `hand`, `all`)."""
+    domains: a named domain for an input (`bind`, `self.server_args.host`, `os.environ['X']`). same: terms of the new
+    side that stand for one of the old side. real: modules of the standard library that run for real. origin: who asked
+    for the pair (`ledger`, `plan`, `spec`, `hand`, `all`)."""
 
     old: str
     new: str
@@ -67,8 +68,8 @@ class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Delta(Struct, frozen=True, kw_only=True):
-    """One difference. path, line: where on the new side (on the old one where the new has nothing). world: the decisions
-    that show it, in words, one a line."""
+    """One difference. path, line: where on the new side (on the old one where the new has nothing). world: the
+    decisions that show it, in words, one a line."""
 
     code: str
     path: str
@@ -101,7 +102,8 @@ class Mutants(Struct, frozen=True, kw_only=True):
 
 
 class Effects(Struct, frozen=True, kw_only=True):
-    """Both effect lists of the world of the first delta, as text with its line, and the index of the first difference."""
+    """Both effect lists of the world of the first delta, as text with its line, and the index of the first
+    difference."""
 
     old: tuple[tuple[str, int], ...] = ()
     new: tuple[tuple[str, int], ...] = ()

@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from codemods.prove import opaque, settle
+from codemods.prove import opaque
 from codemods.prove.options import ProveOptions
 from codemods.prove.others import prove_other
 from codemods.prove.pairs import pairs_of_change
@@ -44,7 +44,6 @@ def _changed(old: FileSet, new: FileSet) -> set[str]:
 
 def _proved(case: Case, side: Side, pair: Pair) -> PairResult:
     opaque.forget()
-    settle.forget()
     old, new = case.files("before"), case.files(side)
     twins = Twins(Tree("old", old), Tree("new", new), _changed(old, new))
     prove = prove_pair if pair.kind is PairKind.CALLABLE else prove_other
@@ -67,7 +66,10 @@ def _is_meant(delta: Delta, declared: tuple[str, ...]) -> bool:
 def _shown(found: list[PairResult]) -> str:
     return "\n".join(
         f"{each.kind.value} {each.new}: {each.verdict.value} {each.reason} "
-        + "; ".join(f"{delta.code} {delta.path}:{delta.line} {delta.old_path}:{delta.old_line} {delta.message}" for delta in each.deltas)
+        + "; ".join(
+            f"{delta.code} {delta.path}:{delta.line} {delta.old_path}:{delta.old_line} {delta.message}"
+            for delta in each.deltas
+        )
         for each in found
     )
 

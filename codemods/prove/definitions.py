@@ -1,0 +1,45 @@
+"""What a statement of a module is, as far as slicing asks: classes that only hold data, names that code reads."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from codemods.prove.sides import FunctionNode
+
+_DATA_BASES = frozenset("Struct NamedTuple TypedDict Enum IntEnum StrEnum Flag IntFlag Protocol ABC".split())
+
+
+def is_data(node: ast.ClassDef) -> bool:
+    """A class that only holds fields, or an exception: making one has no effect."""
+    if any(
+        isinstance(each, FunctionNode) and each.name in ("__init__", "__post_init__", "__new__") for each in node.body
+    ):
+        return False
+    bases = [ast.unparse(each).rpartition(".")[2].partition("[")[0] for each in node.bases]
+    if any("dataclass" in ast.unparse(each) for each in node.decorator_list):
+        return all(base in _DATA_BASES or base in ("object", "Generic") for base in bases)
+    return bool(bases) and all(
+        base in _DATA_BASES or (base.endswith(("Error", "Exception", "Warning")) and hasattr(builtins, base))
+        for base in bases
+    )
+
+
+def names_used(statements: list[ast.stmt]) -> set[str]:
+    """Names that code reads, annotations aside, since they are dropped."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(statements)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Global):
+            found.update(node.names)
+        for field, value in ast.iter_fields(node):
+            if field in ("annotation", "returns"):
+                continue
+            if isinstance(value, ast.AST):
+                pending.append(value)
+            elif isinstance(value, list):
+                pending.extend(each for each in value if isinstance(each, ast.AST))
+    return found
