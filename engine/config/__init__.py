@@ -1,0 +1,1 @@
+"""What the engine was asked to be: options, environment, the model's shape. Frozen and resolved once."""

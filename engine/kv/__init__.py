@@ -1,0 +1,1 @@
+"""Whose keys and values lie in which block. Plain bookkeeping; the tensors are the runner's."""

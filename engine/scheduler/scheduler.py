@@ -1,0 +1,260 @@
+"""Continuous batching: decodes first, then prefills in chunks, within the step's tokens and the blocks that are free.
+Decides who runs, who is preempted and which blocks they get; never what a token is.
+
+Every queue is in order of arrival. A sequence is preempted from the back (the latest first), gives back its blocks and
+computes again later; what of it is in the prefix cache it finds again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from engine.kv.blocks import BlockPool
+from engine.kv.radix import RadixCache
+from engine.scheduler.sequence import Sequence, Status
+from engine.schema.errors import BadRequest
+from engine.schema.output import FinishReason
+from engine.schema.step import Sampled, Slice, StepPlan
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """step_tokens: computed in one step, over all sequences. num_adapters: different ones in one batch. patience: how
+    often a sequence is passed over because of its adapter before nobody behind it may join."""
+
+    num_running: int = 256
+    step_tokens: int = 2048
+    num_adapters: int = 8
+    patience: int = 64
+
+
+class Scheduler:
+    """Without a cache (None) every prompt is computed whole."""
+
+    def __init__(self, pool: BlockPool, limits: Limits, cache: RadixCache | None = None) -> None:
+        self._pool, self._limits, self._cache = pool, limits, cache
+        self._waiting: list[Sequence] = []
+        self._running: list[Sequence] = []
+        self._planned: dict[int, Slice] = {}
+        self._to_abort: set[int] = set()
+        self._number = 0
+        self._preempted: list[int] = []
+        self._admitted: list[int] = []
+
+    # -- coming and going
+
+    @property
+    def capacity(self) -> int:
+        """The longest sequence, in tokens, that fits when it is alone."""
+        return (self._pool.num_blocks - 1) * self._pool.block_tokens
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self._waiting or self._running)
+
+    @property
+    def num_waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def num_running(self) -> int:
+        return len(self._running)
+
+    def add(self, seq: Sequence) -> None:
+        """Raises BadRequest for what could never run."""
+        if not seq.tokens:
+            raise BadRequest("prompt", "no tokens", fix="give at least one")
+        most = min(self.capacity, seq.max_length)
+        if len(seq.tokens) >= most:
+            raise BadRequest("prompt", f"{len(seq.tokens)} tokens leave none to answer", fix=f"give at most {most - 1}")
+        seq.max_length = most
+        self._waiting.append(seq)
+
+    def abort(self, seq_ids: Iterable[int]) -> None:
+        """End sequences, wherever they are; unknown ones are no error. While a step is out, after it: until then it
+        may write to their blocks."""
+        self._to_abort.update(seq_ids)
+        if not self._planned:
+            self._abort_now()
+
+    def finish(self, seq_id: int, reason: FinishReason) -> None:
+        """End a running sequence for a reason that the scheduler can't see, such as a stop text."""
+        for seq in self._running:
+            if seq.seq_id == seq_id:
+                self._end(seq, reason)
+                return
+
+    # -- a step
+
+    def plan(self) -> StepPlan:
+        """What to compute next. Empty when there is nothing, or nothing of what waits can run."""
+        assert not self._planned, "the last step has not come back"
+        self._number += 1
+        self._preempted, self._admitted = [], []
+        slices: list[Slice] = []
+        budget = self._limits.step_tokens
+        for seq in list(self._running):
+            count = min(seq.num_missing, budget)
+            if seq.status is Status.RUNNING and count and self._reserve(seq, seq.num_computed + count):
+                slices.append(self._slice(seq, count))
+                budget -= count
+        if not self._preempted:
+            slices.extend(self._admit(budget))
+        self._planned = {each.seq_id: each for each in slices}
+        return StepPlan(
+            number=self._number,
+            slices=tuple(slices),
+            preempted=tuple(self._preempted),
+            admitted=tuple(self._admitted),
+        )
+
+    def done(self, sampled: Iterable[Sampled]) -> list[Sequence]:
+        """Take what the step gave. Returns the sequences that ended with it."""
+        chosen = {each.seq_id: each.token_ids for each in sampled}
+        for seq in list(self._running):
+            part = self._planned.get(seq.seq_id)
+            if part is None:
+                continue
+            if part.is_sampled:
+                before = len(seq.tokens)
+                taken = seq.append(chosen[seq.seq_id])
+                seq.num_computed = before + taken - 1  # the last token chosen has no KV yet
+            else:
+                seq.num_computed = part.end
+            self._keep(seq)
+        self._planned = {}
+        ended = [each for each in self._running if each.finish_reason is not None]
+        for seq in ended:
+            assert seq.finish_reason is not None
+            self._end(seq, seq.finish_reason)
+        self._abort_now()
+        return ended
+
+    # -- admission
+
+    def _admit(self, budget: int) -> list[Slice]:
+        slices: list[Slice] = []
+        adapters = {each.adapter for each in self._running if each.adapter is not None}
+        for seq in list(self._waiting):
+            if budget == 0 or len(self._running) >= self._limits.num_running:
+                break
+            if seq.adapter is not None and len(adapters | {seq.adapter}) > self._limits.num_adapters:
+                seq.times_skipped += 1
+                if seq.times_skipped > self._limits.patience:
+                    break
+                continue
+            part = self._start(seq, budget)
+            if part is None:
+                break  # the next may be smaller, but passing this one over would starve it
+            if seq.adapter is not None:
+                adapters.add(seq.adapter)
+            slices.append(part)
+            budget -= len(part.token_ids)
+        return slices
+
+    def _start(self, seq: Sequence, budget: int) -> Slice | None:
+        """The first slice of a sequence, or None when the blocks for it are not there."""
+        found: list[int] = []
+        if self._cache is not None:
+            # The last token is computed in any case: without it there is nothing to choose the next from.
+            found, seq.node = self._cache.match(seq.tokens[:-1], namespace=seq.adapter)
+            self._cache.lock(seq.node)
+            self._pool.hold(found)
+        seq.block_ids, seq.num_kept = found, len(found)
+        seq.num_computed = len(found) * self._pool.block_tokens
+        count = min(seq.num_missing, budget)
+        if not self._make_room(seq.num_computed + count, seq):
+            self._give_back(seq)
+            return None
+        if seq.times_preempted == 0:
+            seq.num_cached = seq.num_computed
+        self._waiting.remove(seq)
+        seq.status = Status.RUNNING
+        self._insert_by_arrival(self._running, seq)
+        self._admitted.append(seq.seq_id)
+        return self._slice(seq, count)
+
+    def _slice(self, seq: Sequence, count: int) -> Slice:
+        start = seq.num_computed
+        return Slice(
+            seq_id=seq.seq_id,
+            token_ids=tuple(seq.tokens[start : start + count]),
+            start=start,
+            block_ids=tuple(seq.block_ids),
+            is_sampled=start + count == len(seq.tokens),
+            adapter=seq.adapter,
+        )
+
+    # -- blocks
+
+    def _reserve(self, seq: Sequence, num_tokens: int) -> bool:
+        """Blocks for so many tokens of a running sequence, if need be at the cost of those that came later, or of
+        itself (then False)."""
+        while not self._make_room(num_tokens, seq):
+            victim = self._running[-1]
+            self._preempt(victim)
+            if victim is seq:
+                return False
+        return True
+
+    def _make_room(self, num_tokens: int, seq: Sequence) -> bool:
+        need = self._pool.blocks_for(num_tokens) - len(seq.block_ids)
+        missing = need - self._pool.num_free
+        if missing > 0 and self._cache is not None and self._cache.num_evictable > 0:
+            self._cache.evict(missing)
+        if need > self._pool.num_free:
+            return False
+        seq.block_ids.extend(self._pool.take(max(need, 0)))
+        return True
+
+    def _preempt(self, seq: Sequence) -> None:
+        self._running.remove(seq)
+        self._give_back(seq)
+        seq.status = Status.WAITING
+        seq.times_preempted += 1
+        self._insert_by_arrival(self._waiting, seq)
+        self._preempted.append(seq.seq_id)
+
+    def _keep(self, seq: Sequence) -> None:
+        """Put what is computed into the prefix cache. Blocks that another sequence put there first replace our own."""
+        num_full = seq.num_computed // self._pool.block_tokens
+        if self._cache is None or num_full == seq.num_kept:
+            return
+        assert seq.node is not None
+        seq.num_kept = num_full
+        kept, node = self._cache.insert(
+            seq.tokens[: num_full * self._pool.block_tokens], seq.block_ids[:num_full], namespace=seq.adapter
+        )
+        self._cache.lock(node)
+        self._cache.unlock(seq.node)
+        seq.node = node
+        self._pool.hold(kept)
+        self._pool.release(seq.block_ids[:num_full])
+        seq.block_ids[:num_full] = kept
+
+    def _give_back(self, seq: Sequence) -> None:
+        if self._cache is not None and seq.node is not None:
+            self._cache.unlock(seq.node)
+        self._pool.release(seq.block_ids)
+        seq.block_ids, seq.node, seq.num_computed, seq.num_kept = [], None, 0, 0
+
+    # -- endings
+
+    def _end(self, seq: Sequence, reason: FinishReason) -> None:
+        if seq.status is Status.RUNNING:
+            self._running.remove(seq)
+            self._give_back(seq)
+        elif seq.status is Status.WAITING:
+            self._waiting.remove(seq)
+        seq.status, seq.finish_reason = Status.FINISHED, reason
+
+    def _abort_now(self) -> None:
+        if self._to_abort:
+            for seq in [each for each in (*self._running, *self._waiting) if each.seq_id in self._to_abort]:
+                self._end(seq, FinishReason.ABORT)
+            self._to_abort.clear()
+
+    @staticmethod
+    def _insert_by_arrival(queue: list[Sequence], seq: Sequence) -> None:
+        at = next((index for index, each in enumerate(queue) if each.seq_id > seq.seq_id), len(queue))
+        queue.insert(at, seq)

@@ -1,0 +1,1 @@
+"""The data that travels between the engine's floors, and its errors. Decides nothing."""
