@@ -4,7 +4,7 @@ all of the trees executed for real and only the outside opaque."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -20,6 +20,7 @@ from codemods.prove.domains_shrink import shrink
 from codemods.prove.domains_spec import parse_domain
 from codemods.prove.explore import Budget, Exploration
 from codemods.prove.inputs import input_term
+from codemods.prove.observed import observed_cases, observed_domains
 from codemods.prove.opaque import ROOT, Opaque, term
 from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
 from codemods.prove.stable import Twins
@@ -56,6 +57,7 @@ def domains_of_pair(twins: Twins, pair: Pair, old: Subject, new: Subject) -> dic
     )
     known = {name: domain for name, domain in found.items() if not isinstance(inner_of(domain), Unknown)}
     roots = {term(ROOT, name): name for name in old.roots()}
+    known.update(observed_domains(pair.observed, known))
     known = {name: domain for name, domain in known.items() if _is_input(name, roots)}
     for name, text in pair.domains.items():
         asked = parse_domain(text, name=name)
@@ -69,12 +71,14 @@ def _is_input(name: str, roots: Mapping[Opaque, str]) -> bool:
 
 
 class Trials:
-    """Runs cases on one pair."""
+    """Runs cases on one pair. observed: calls of a real program (observed.py), which are tried first."""
 
     def __init__(
-        self, pair: PairOfSubjects, domains: Mapping[str, Domain], *, seed: int, is_faulty: bool = True
-    ) -> None:
+        self, pair: PairOfSubjects, domains: Mapping[str, Domain], *, seed: int, is_faulty: bool = True,
+        observed: Sequence[Mapping[str, Any]] = (),
+    ) -> None:  # fmt: skip
         self._pair, self._domains, self._seed = pair, dict(domains), seed
+        self._observed = observed_cases(observed, self._domains)
         self._is_faulty = is_faulty
         self.budget = Budget(_PATHS_A_CASE, _FAULTS_A_CASE, 5.0)
 
@@ -82,7 +86,7 @@ class Trials:
         """Up to `count` cases, until `end` (monotonic seconds); stops when `most` cases differ."""
         made = Trial()
         failing = 0
-        for case in cases(self._domains, budget=count, seed=self._seed):
+        for case in self._cases(count):
             if time.monotonic() > end:
                 made.is_complete = False
                 break
@@ -96,6 +100,16 @@ class Trials:
                 if failing >= most:
                     break
         return made
+
+    def _cases(self, count: int) -> Iterator[dict[str, Any]]:
+        """What a call that was observed does not tell of is as in the first of the others."""
+        others = cases(self._domains, budget=count, seed=self._seed)
+        first = next(others, None)
+        if first is None:
+            return
+        yield from ({**first, **each} for each in self._observed)
+        yield first
+        yield from others
 
     def differences(self, case: Case, made: Trial | None = None) -> list[Found]:
         """What differs on one case, over the worlds around it."""

@@ -8,10 +8,24 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from codemods.prove.domains import Bool, Build, Domain, Float, Int, ListOf, Matching, Maybe, OneOf, Record, Text, Tied
+from codemods.prove.domains import (
+    Bool,
+    Build,
+    Domain,
+    Either,
+    Float,
+    Int,
+    ListOf,
+    Matching,
+    Maybe,
+    OneOf,
+    Record,
+    Text,
+    Tied,
+)
 from codemods.prove.domains_show import key_of
 
 Fails = Callable[[dict[str, Any]], bool]
@@ -186,18 +200,25 @@ def _simpler_items(items: list[Any]) -> Iterator[list[Any]]:
 
 
 def allows(domain: Domain, value: Any) -> bool:
-    """Whether a simpler value may stand for one of the domain. Only what a spec bounds is refused."""
+    """Whether a simpler value may stand for one of the domain. Only what a spec bounds is refused. A value that was
+    observed may be of any kind."""
     if isinstance(domain, Tied):
         return allows(domain.inner, value)
     if isinstance(domain, Maybe):
         return value is None or allows(domain.inner, value)
+    if isinstance(domain, Either):
+        return any(allows(each, value) for each in domain.choices)
     if isinstance(domain, (Int, Float)):
+        if not isinstance(value, (int, float)):
+            return False
         return (domain.low is None or value >= domain.low) and (domain.high is None or value <= domain.high)
     if isinstance(domain, OneOf):
         return any(type(each) is type(value) and each == value for each in domain.values)
     if isinstance(domain, Matching):
-        return re.fullmatch(domain.pattern, value) is not None
+        return isinstance(value, str) and re.fullmatch(domain.pattern, value) is not None
     if isinstance(domain, ListOf):
+        if not isinstance(value, Collection) or isinstance(value, str | bytes):
+            return False
         is_sized = len(value) >= domain.low and (domain.high is None or len(value) <= domain.high)
         return is_sized and all(allows(domain.item, each) for each in value)
     if isinstance(domain, Record):

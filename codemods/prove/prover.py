@@ -146,7 +146,7 @@ def _judged(
         return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=control)
     if options.mutants == 0:
         return result
-    power = measure(evidence.pair, _runner(evidence, options), pair, options, end)
+    power = measure(evidence.pair, _runner(evidence, pair), pair, options, end)
     return _with_power(result, power)
 
 
@@ -170,7 +170,8 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
     inputs = {input_term(name): domain for name, domain in domains.items()}
     guessed = _guessed(pair, subjects)
     doubtful = [each for each in walked.found if is_interpreted(each, inputs, guessed)]
-    is_needed = bool(doubtful or unsupported or pair.domains or (not walked.is_complete and not walked.found))
+    is_asked = bool(pair.domains or pair.observed)
+    is_needed = bool(doubtful or unsupported or is_asked or (not walked.is_complete and not walked.found))
     if domains and is_needed:
         evidence.found = [each for each in walked.found if each not in doubtful]
         _try_cases(evidence, twins, pair, options, end)
@@ -180,9 +181,9 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
 
 
 def _guessed(pair: Pair, subjects: PairOfSubjects) -> set[Opaque]:
-    """The parameters that neither side annotates and no spec speaks of."""
+    """The parameters that neither side annotates, and no spec and no recording speaks of."""
     told = {each.arg for side in (subjects.old, subjects.new) for each in side.parameters() if each.annotation}
-    told.update(pair.domains)
+    told.update(pair.domains, *pair.observed)
     return {input_term(each.arg) for each in subjects.old.parameters() if each.arg not in told}
 
 
@@ -190,7 +191,7 @@ def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptio
     evidence.real = real = PairOfSubjects(
         twins, pair.old, pair.new, is_real=True, real_modules=frozenset(pair.real), same=pair.same
     )
-    trials = Trials(real, evidence.domains, seed=options.seed)
+    trials = Trials(real, evidence.domains, seed=options.seed, observed=pair.observed)
     evidence.trial = trial = trials.run(_CASES, end)
     if trial.case is not None:
         smallest = trials.smallest(trial.case)
@@ -218,14 +219,13 @@ def _controlled(pair: PairOfSubjects) -> str:
     return ""
 
 
-def _runner(evidence: Evidence, options: ProveOptions) -> Callable[[PairOfSubjects, float], bool]:
+def _runner(evidence: Evidence, asked: Pair) -> Callable[[PairOfSubjects, float], bool]:
     """Whether a pair is told apart, by the means that showed the real one to agree."""
-    del options
     known = {(each.difference.code, each.difference.message) for each in evidence.found}
 
     def differs(pair: PairOfSubjects, end: float) -> bool:
         if evidence.trial is not None and pair.is_real:
-            trial = Trials(pair, evidence.domains, seed=0).run(400, end)
+            trial = Trials(pair, evidence.domains, seed=0, observed=asked.observed).run(400, end)
             return bool(_new(trial.found, known))
         walked = walk(pair, Budget(4000, 8000, max(0.5, end - time.monotonic())), most=len(known) + 1)
         return bool(_new(walked.found, known))

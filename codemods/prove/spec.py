@@ -8,6 +8,7 @@
     old = "srv.runner:Runner.bind"
     new = "srv.numa:bind"
     domains = { rank = "int 0..7", "os.environ['BIND']" = 'one_of ["", "0-3|4-7"]' }
+    recordings = ["golden/bind"]   # calls that `unmoved record` has seen; beside the spec
 
     [[pair.delta]]
     code = "D3"
@@ -18,7 +19,7 @@
     id = "boundary:bind:2f0c1a9b7e:1"
     why = "equal only for an empty list, which raises above"
 
-Looks at no tree: whether there is what a spec names, who proves it finds out."""
+Reads the recordings and looks at no tree: whether there is what a spec names, who proves it finds out."""
 
 from __future__ import annotations
 
@@ -32,6 +33,7 @@ from msgspec import Struct
 
 from codemods.plan.load import read_toml_file
 from codemods.prove.domains_spec import BadDomain, parse_domain
+from codemods.prove.observed import Observed, observed_calls
 from codemods.prove.references import check_reference, is_dotted
 from codemods.prove.survivors import Accepted, read_accepted
 from codemods.schema.errors import ConfigError
@@ -58,7 +60,8 @@ class InvalidSpec(TomlProblems, ConfigError):
 
 
 class PairTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One `[[pair]]`: the keys mean what those of a Pair mean."""
+    """One `[[pair]]`: the keys mean what those of a Pair mean. recordings: files or directories of `unmoved record`,
+    relative to the spec; the calls of the old side in them are tried first."""
 
     old: str
     new: str
@@ -66,6 +69,7 @@ class PairTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     domains: dict[str, str] = {}
     same: dict[str, str] = {}
     real: tuple[str, ...] = ()
+    recordings: tuple[str, ...] = ()
     delta: tuple[DeclaredDelta, ...] = ()
     accepted: tuple[Accepted, ...] = ()
 
@@ -105,7 +109,7 @@ def parse_spec(text: str, path: str, today: dt.date | None = None) -> Spec:
     raw = _with_plain_dates(document.value)
     problems = list(check_table(raw, SpecFile, name="a spec", at=(), line_of=document.line_of))
     if not problems:
-        problems = [*_doubts(msgspec.convert(raw, SpecFile), raw, document.line_of, today or _today())]
+        problems = [*_doubts(msgspec.convert(raw, SpecFile), raw, document.line_of, today or _today(), path)]
     if problems:
         raise InvalidSpec(path, problems)
     spec = msgspec.convert(raw, SpecFile)
@@ -113,7 +117,7 @@ def parse_spec(text: str, path: str, today: dt.date | None = None) -> Spec:
         path=path,
         old_tree=_tree(spec.old_tree, path),
         new_tree=_tree(spec.new_tree, path),
-        pairs=tuple(_pair(each) for each in spec.pair),
+        pairs=tuple(_pair(each, path) for each in spec.pair),
         lines=tuple(document.line_of(("pair", index)) for index in range(len(spec.pair))),
     )
 
@@ -135,7 +139,13 @@ def _tree(text: str, path: str) -> str:
     return text if not text or text.startswith(_GIT) else str(Path(path).parent / text)
 
 
-def _pair(table: PairTable) -> Pair:
+def _recorded(table: PairTable, path: str) -> Observed:
+    """Raises ConfigError."""
+    places = [Path(path).parent / each for each in table.recordings]
+    return observed_calls(places, table.old) if places else ()
+
+
+def _pair(table: PairTable, path: str) -> Pair:
     return Pair(
         old=table.old,
         new=table.new,
@@ -143,6 +153,7 @@ def _pair(table: PairTable) -> Pair:
         domains=table.domains,
         same=table.same,
         real=table.real,
+        observed=_recorded(table, path),
         deltas=table.delta,
         accepted=tuple(AcceptedMutant(id=each.id, why=each.why) for each in table.accepted),
         origin="spec",
@@ -162,7 +173,7 @@ def _with_plain_dates(raw: Mapping[str, object]) -> dict[str, object]:
     return {key: plain(value) for key, value in raw.items()}
 
 
-def _doubts(spec: SpecFile, raw: Mapping[str, object], line_of: LineOf, today: dt.date) -> Iterator[Problem]:
+def _doubts(spec: SpecFile, raw: Mapping[str, object], line_of: LineOf, today: dt.date, path: str) -> Iterator[Problem]:
     """What is wrong with texts that have the right type."""
     if not spec.pair:
         yield Problem(code="empty-spec", line=line_of(("pair",)), message="no pair", fix="add a [[pair]]")
@@ -180,6 +191,7 @@ def _doubts(spec: SpecFile, raw: Mapping[str, object], line_of: LineOf, today: d
         known.add((pair.old, pair.new, pair.kind))
         yield from _reference_doubts(pair, at, line_of)
         yield from _input_doubts(pair, at, line_of)
+        yield from _recording_doubts(pair, path, line_of((*at, "recordings")))
         yield from _delta_doubts(pair.delta, at, line_of, today)
         assert isinstance(tables, list)
         yield from read_accepted(tables[index].get("accepted", []), _below(line_of, at))[1]
@@ -225,6 +237,18 @@ def _input_doubts(pair: PairTable, at: KeyPath, line_of: LineOf) -> Iterator[Pro
         if not is_dotted(module):
             line = line_of((*at, "real", index))
             yield _problem(line, f"`real` has {shown(module)}, which names no module", "write its dotted name")
+
+
+def _recording_doubts(pair: PairTable, path: str, line: int) -> Iterator[Problem]:
+    if pair.recordings and pair.kind != "callable":
+        message = f"`recordings` are of calls, and this pair is of kind {shown(pair.kind)}"
+        yield _problem(line, message, "name them with a pair of callables")
+        return
+    try:
+        _recorded(pair, path)
+    except ConfigError as bad:
+        where = f"{bad.path}: " if bad.path else ""
+        yield _problem(line, f"`recordings`: {where}{bad.message}", bad.fix, code=bad.code)
 
 
 def _delta_doubts(

@@ -307,11 +307,17 @@ def _command(fd: int, folder: str, service: str) -> list[str]:
 
 
 def _search_path() -> list[str]:
-    """Where this process finds modules, but for the current directory: what lies there may be the subject's."""
+    """Where this process finds modules, but for the current directory: what lies there may be the subject's. Another
+    copy of this package that is installed as well must not be the one that workers load."""
     here = os.path.realpath(os.curdir)
     home = str(Path(codemods.__file__).resolve().parent.parent)
     entries = [entry for entry in sys.path if entry and os.path.isabs(entry) and os.path.exists(entry)]
-    kept = [entry for entry in entries if os.path.realpath(entry) not in (here, home)]
+    own = codemods.__name__
+    kept = [
+        entry
+        for entry in entries
+        if os.path.realpath(entry) not in (here, home) and not os.path.exists(os.path.join(entry, own, "__init__.py"))
+    ]
     return [*kept, home]
 
 

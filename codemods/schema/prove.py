@@ -4,6 +4,7 @@ JSON."""
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -53,8 +54,9 @@ class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One pair to prove. `old` and `new`: `module:Qual.name` (a module alone for an import).
 
     domains: a named domain for an input (`bind`, `self.server_args.host`, `os.environ['X']`). same: terms of the new
-    side that stand for one of the old side. real: modules of the standard library that run for real. origin: who asked
-    for the pair (`ledger`, `plan`, `spec`, `hand`, `all`)."""
+    side that stand for one of the old side. real: modules of the standard library that run for real. observed: inputs
+    of recorded calls of the old side, as recorded (input -> data). origin: who asked for the pair (`ledger`, `plan`,
+    `spec`, `hand`, `all`)."""
 
     old: str
     new: str
@@ -62,6 +64,7 @@ class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     domains: dict[str, str] = {}
     same: dict[str, str] = {}
     real: tuple[str, ...] = ()
+    observed: tuple[dict[str, Any], ...] = ()
     deltas: tuple[DeclaredDelta, ...] = ()
     accepted: tuple[AcceptedMutant, ...] = ()
     origin: str = "hand"

@@ -230,3 +230,11 @@ def test_leaving_the_loop_ends_everything(tmp_path: Path, monkeypatch: pytest.Mo
     found.close()
     assert not is_running(int(warden_pid))
     assert os.listdir(tmp_path) == []
+
+
+def test_workers_load_this_copy_though_another_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "codemods").mkdir()
+    (tmp_path / "codemods/__init__.py").write_text("raise ImportError('the other copy')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (outcome,) = run_tasks([Task("x", "tests.support.hostile:echo", b"x")], jobs=1, limits=Limits(wall_seconds=10))
+    assert outcome.payload == b"x"
