@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from codemods.prove.affected_names import bound_inside, frame, in_annotations, is_base, made_of, words
 from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Target, reachable
-from codemods.prove.stable import Twins, signature
+from codemods.prove.stable import Twins, outline, signature
 from codemods.schema.errors import SourceError
 from codemods.source.import_graph import imported_files
 from codemods.source.index import mentioning
@@ -27,7 +28,7 @@ class Affected:
         self.twins, self.old, self.new = twins, twins.old, twins.new
         self.names = names
         self._unsteady: dict[str, frozenset[str]] = {}
-        self._exposed: set[tuple[str, str]] = set()
+        self._reaching: dict[str, set[str]] | None = None
 
     # -- callers
 
@@ -38,30 +39,63 @@ class Affected:
             module = self.new.modules.module_of(path)
             facts = self._facts(self.new, module)
             for key, node in _functions(facts.tree, f"{module}:") if facts is not None else ():
-                if names & _words(node) and self.is_affected(module, module, node):
+                if names & words(node) and self.is_affected(module, module, node, among=names):
                     found.append(key)
         return found
 
-    def is_affected(self, old_module: str, new_module: str, node: DefNode) -> bool:
+    def is_affected(self, old_module: str, new_module: str, node: DefNode, among: set[str] | None = None) -> bool:
         """Whether a name, an import or an attribute of a module in a function means something else now. The text is
-        the same on both sides."""
-        local = _bound_inside(node)
+        the same on both sides. among: the only names that can."""
+        local = bound_inside(node)
+        types = in_annotations(node)
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id not in local:
-                if not self.twins.means_same(old_module, new_module, each.id):
+                if among is not None and each.id not in among:
+                    continue
+                if not self.twins.means_same(old_module, new_module, each.id) and self._is_felt(
+                    new_module, each, node, is_type=each in types
+                ):
                     return True
             elif isinstance(each, ast.ImportFrom):
-                if not self._is_same_import(old_module, new_module, each):
+                if not self._is_same_import(old_module, new_module, each, among):
                     return True
             elif isinstance(each, ast.Import):
                 if not self._are_modules(each):
                     return True
-            elif isinstance(each, ast.Attribute) and not self._is_same_member(old_module, new_module, each):
+            elif (
+                isinstance(each, ast.Attribute)
+                and (among is None or each.attr in among)
+                and not self._is_same_member(old_module, new_module, each)
+            ):
                 return True
         return False
 
-    def _is_same_import(self, old_module: str, new_module: str, node: ast.ImportFrom) -> bool:
+    def _is_felt(self, module: str, name: ast.Name, node: DefNode, *, is_type: bool) -> bool:
+        """Whether a function notices that a name means something else. Of a class that is as it was but for methods
+        that came, went or have another signature, only who uses one of these does; of what it only annotates with,
+        likewise."""
+        found = self.new.resolve(module, name.id)
+        if not isinstance(found.node, ast.ClassDef):
+            return not is_type
+        if not is_type and (is_base(name, node) or not self._has_sameframe(found)):
+            return True
+        unsteady = self.unsteady_methods(found.key)
+        return any(isinstance(each, ast.Attribute) and each.attr in unsteady for each in ast.walk(node))
+
+    def _has_sameframe(self, found: Target) -> bool:
+        """Whether a class differs from its partner in plain methods alone, or in what is behind its bases."""
+        module, _, name = self.twins.canonical(self.new, found.key).partition(":")
+        there = self.old.definition(module, name)[0] if self._facts(self.old, module) is not None else None
+        if not isinstance(found.node, ast.ClassDef) or not isinstance(there, ast.ClassDef):
+            return False
+        return outline(frame(found.node)) == outline(frame(there))
+
+    def _is_same_import(
+        self, old_module: str, new_module: str, node: ast.ImportFrom, among: set[str] | None = None
+    ) -> bool:
         for alias in node.names:
+            if among is not None and alias.name not in among and alias.name != "*":
+                continue
             targets = []
             for side, module in ((self.old, old_module), (self.new, new_module)):
                 facts = self._facts(side, module)
@@ -93,6 +127,11 @@ class Affected:
 
     def _files(self) -> dict[str, set[str]]:
         """Unchanged files that may reach a changed name, with the names as they have them."""
+        if self._reaching is None:
+            self._reaching = self._searched()
+        return self._reaching
+
+    def _searched(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
         pending = sorted({tuple(key.split(":", 1)) for key in self.names})
         seen = set(pending)
@@ -104,6 +143,7 @@ class Affected:
                 found.setdefault(path, set()).add(name)
                 here = self.new.modules.module_of(path)
                 for bound in self._binds(here, name):
+                    found[path].add(bound)
                     if (here, bound) not in seen:
                         seen.add((here, bound))
                         pending.append((here, bound))
@@ -131,7 +171,7 @@ class Affected:
         facts = self._facts(self.new, here)
         if facts is None:
             return
-        for bound in facts.bindings:
+        for bound in made_of(facts, name):
             if not self.twins.means_same(here, here, bound):
                 yield bound
         if facts.stars and name not in facts.bindings and not self.twins.means_same(here, here, name):
@@ -194,12 +234,16 @@ class Affected:
         for module in changed:
             for path in self._cycle(self.new, module)[:_MOST_MODULES]:
                 found.setdefault(self.new.modules.module_of(path))
-        for path in sorted(self._files()):
+        for path, among in sorted(self._files().items()):
             module = self.new.modules.module_of(path)
             facts = self._facts(self.new, module)
             if facts is None:
                 continue
-            names = [name for name in facts.imports if not self.twins.means_same(module, module, name)]
+            names = [
+                name
+                for name, (_, alias) in facts.imports.items()
+                if not among.isdisjoint((name, alias.name)) and not self.twins.means_same(module, module, name)
+            ]
             if any(self.new.resolve(module, name).kind == "missing" for name in names):
                 found.setdefault(module)
         return [module for module in found if module and self.old.facts(module) is not None]
@@ -260,30 +304,3 @@ def _classes(scope: ast.AST, prefix: str) -> Iterator[tuple[str, ast.ClassDef]]:
         if isinstance(each, ast.ClassDef):
             yield prefix + each.name, each
             yield from _classes(each, f"{prefix}{each.name}.")
-
-
-def _words(node: ast.AST) -> set[str]:
-    found: set[str] = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name):
-            found.add(each.id)
-        elif isinstance(each, ast.Attribute):
-            found.add(each.attr)
-        elif isinstance(each, ast.alias):
-            found.update(each.name.split("."))
-    return found
-
-
-def _bound_inside(node: ast.AST) -> set[str]:
-    """Names that are the function's own: parameters, and what it writes or imports."""
-    found: set[str] = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.arg):
-            found.add(each.arg)
-        elif isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
-            found.add(each.id)
-        elif isinstance(each, ast.alias):
-            found.add(each.asname or each.name.partition(".")[0])
-        elif isinstance(each, ast.Global):
-            found.difference_update(each.names)
-    return found

@@ -119,6 +119,14 @@ class Side:
         self.label, self.files = label, files
         self.modules: Modules = modules_of(files)
         self._facts: dict[str, ModuleFacts | None] = {}
+        self._twin: Side | None = None
+        self._changed: frozenset[str] = frozenset()
+
+    def share(self, twin: Side, changed: frozenset[str]) -> None:
+        """Take the modules of files that are the same on both sides from the other one: each is read once, and what is
+        one thing by its text is one node."""
+        if twin is not self:
+            self._twin, self._changed = twin, changed
 
     def facts(self, module: str) -> ModuleFacts | None:
         """None where the tree has no such module. Raises SourceError where it can't be parsed."""
@@ -126,6 +134,8 @@ class Side:
             path = self.modules.path_of(module) if module else None
             if path is None or not path.endswith(".py"):
                 self._facts[module] = None
+            elif self._twin is not None and path not in self._changed and self._twin.modules.path_of(module) == path:
+                self._facts[module] = self._twin.facts(module)
             else:
                 try:
                     self._facts[module] = ModuleFacts(module, path, self.files.read(path))

@@ -34,6 +34,7 @@ class Twins:
     def __init__(self, old: Side, new: Side, changed: Iterable[str]) -> None:
         self.old, self.new = old, new
         self.changed = frozenset(changed)
+        new.share(old, self.changed)
         self._stable: dict[str, bool] = {}
         self._moved: dict[str, str] | None = None
         self._digests: dict[int, str] = {}
@@ -138,6 +139,8 @@ class Twins:
             return self._is_same_value(old, new)
         if old.node is None or new.node is None:
             return old.key == new.key
+        if old.node is new.node:
+            return True
         if isinstance(old.node, ast.ClassDef) and isinstance(new.node, ast.ClassDef):
             return self._is_same_class(old, new)
         assert isinstance(old.node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -176,7 +179,7 @@ class Twins:
     def _is_same_value(self, old: Target, new: Target) -> bool:
         a, b = self.old.facts(old.module), self.new.facts(new.module)
         assert a is not None and b is not None
-        if _value_text(a, old.name) != _value_text(b, new.name):
+        if a is not b and _value_text(a, old.name) != _value_text(b, new.name):
             return False
         for name in _value_names(a, old.name):
             if name != old.name and not self.means_same(old.module, new.module, name):

@@ -1,0 +1,98 @@
+"""Which functions of unchanged files a change reaches: those that would notice it, and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.prove.pairs import pairs_of_change
+from codemods.schema.prove import PairKind
+from codemods.source.files import FileSet, MemoryTree
+
+_OLD = """class Runner:
+    kind = "gpu"
+
+    def __init__(self, rank):
+        self.rank = rank
+
+    def lost(self):
+        return self.rank
+
+    def kept(self):
+        return self.rank + 1
+
+
+TABLE = {"a": 1}
+
+
+def helper(x):
+    return x
+"""
+_LOST = _OLD.replace("    def lost(self):\n        return self.rank\n\n", "")
+_MAKER = _LOST.replace("def __init__(self, rank):", "def __init__(self, rank, size=1):")
+_KIND = _LOST.replace('"gpu"', '"cpu"')
+_BASE = _LOST.replace("class Runner:", "class Runner(dict):")
+_MOVED = _OLD.replace('TABLE = {"a": 1}', 'TABLE = {"a": 2}')
+
+
+def _reached(new: str, user: str, *, more: dict[str, str] | None = None) -> list[str]:
+    """The functions of `user`, which is the same on both sides, that are to be proved where runner.py changes."""
+    same = {"srv/__init__.py": b"", "srv/user.py": user.encode()}
+    same.update({path: text.encode() for path, text in (more or {}).items()})
+    old = FileSet(MemoryTree({**same, "srv/runner.py": _OLD.encode()}))
+    changed = FileSet(MemoryTree({**same, "srv/runner.py": new.encode()}))
+    pairs = pairs_of_change(old, changed, ["srv/runner.py"])
+    return [each.new for each in pairs if each.kind is PairKind.CALLABLE and "runner:" not in each.new]
+
+
+_FROM = "from srv.runner import Runner\n\n\n"
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "def use(runner: Runner) -> Runner:\n    return runner\n",
+        "def use(runner):\n    other: Runner = runner\n    return other\n",
+        "def use(rank):\n    return Runner(rank)\n",
+        "def use(value):\n    return isinstance(value, Runner)\n",
+        "def use(rank):\n    return Runner(rank).kept()\n",
+    ],
+)
+def test_who_does_not_notice_that_a_method_is_gone_is_no_pair(user: str) -> None:
+    assert _reached(_LOST, _FROM + user) == []
+
+
+@pytest.mark.parametrize(
+    ("new", "user"),
+    [
+        (_LOST, "def use(runner: Runner):\n    return runner.lost()\n"),
+        (_LOST, "def use(rank):\n    return Runner(rank).lost()\n"),
+        (_LOST, "def use(rank):\n    class Inner(Runner):\n        pass\n\n    return Inner(rank)\n"),
+        (_MAKER, "def use(rank):\n    return Runner(rank)\n"),
+        (_KIND, "def use(rank):\n    return Runner.kind\n"),
+        (_BASE, "def use(value):\n    return isinstance(value, Runner)\n"),
+    ],
+)
+def test_who_notices_is_one(new: str, user: str) -> None:
+    assert _reached(new, _FROM + user) == ["srv.user:use"]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "from srv.runner import TABLE as RANKS\n\n\ndef use(key):\n    return RANKS[key]\n",
+        "from srv.runner import *\n\n\ndef use(key):\n    return TABLE[key]\n",
+        "from srv import runner\n\n\ndef use(key):\n    return runner.TABLE[key]\n",
+        "from srv.runner import TABLE\n\nSIZE = len(TABLE)\nTWICE = SIZE * 2\n\n\ndef use(key):\n    return TWICE\n",
+        "def use(key):\n    from srv.runner import TABLE\n\n    return TABLE[key]\n",
+        "from srv.other import NAMES\n\n\ndef use(key):\n    return NAMES[key]\n",
+        "from srv.other import *\n\n\ndef use(key):\n    return NAMES[key]\n",
+    ],
+)
+def test_a_value_is_followed_under_every_name_that_it_has(user: str) -> None:
+    more = {"srv/other.py": "from srv.runner import TABLE as NAMES\n"}
+    assert _reached(_MOVED, user, more=more) == ["srv.user:use"]
+
+
+def test_names_beside_a_changed_one_reach_nobody() -> None:
+    user = "from srv.runner import TABLE, helper\n\n\ndef use(x):\n    return helper(x)\n"
+    assert _reached(_MOVED, user) == []
