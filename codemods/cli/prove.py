@@ -3,8 +3,6 @@ trees, writes nothing but its cache and what is asked for."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,8 +39,9 @@ if TYPE_CHECKING:
     from codemods.cli.prove_changes import Asked
     from codemods.cli.prove_derived import Change
     from codemods.cli.prove_output import Reporter
+    from codemods.cli.prove_tests import ReproducingTests
     from codemods.prove.options import ProveOptions
-    from codemods.schema.prove import PairResult
+    from codemods.schema.prove import Pair, PairResult
 
 
 class Costs(NamedTuple):
@@ -124,14 +123,16 @@ def prove_targets(
     """Prove, report, write what was asked for. The exit status."""
     from codemods.cli.prove_changes import changes_of
     from codemods.cli.prove_output import Reporter
+    from codemods.cli.prove_tests import ReproducingTests
     from codemods.cli.prove_trees import Trees
 
     options = _options(session, costs)
     chosen = format_ or (ProveFormat.JSON if session.is_json else ProveFormat.TEXT)
     with Trees(session.root, session.resolved.settings, session.work_tree) as trees:
         reporter = Reporter(session, chosen, output, _names(asked))
+        made = ReproducingTests(session, trees, tests, options)
         for change in changes_of(session, asked, trees):
-            _prove_change(session, change, options, reporter, tests)
+            _prove_change(session, change, options, reporter, made)
         status = reporter.finish()
     return 0 if exit_zero else status
 
@@ -169,21 +170,23 @@ def _names(asked: Asked) -> tuple[str, str]:
 
 
 def _prove_change(
-    session: Session, change: Change, options: ProveOptions, reporter: Reporter, tests: Path | None
+    session: Session, change: Change, options: ProveOptions, reporter: Reporter, made: ReproducingTests
 ) -> None:
     from codemods.cli.prove_trees import SourceLines
     from codemods.report.prove_model import pair_row
 
     source = SourceLines(change.old, change.new)
-    for result in _results(session, change, options):
-        written = _write_test(session, tests, result, change)
-        reporter.add(pair_row(result, source, change=change.label, test_file=written))
+    for pair, result in _results(session, change, options):
+        row = pair_row(result, source, change=change.label)
+        reporter.add(made.added(row, pair, change))
     reporter.unproved += change.unproved
 
 
-def _results(session: Session, change: Change, options: ProveOptions) -> Iterator[PairResult]:
+def _results(session: Session, change: Change, options: ProveOptions) -> Iterator[tuple[Pair, PairResult]]:
     """Those that reading alone gave, then those of the pairs, in their order."""
-    yield from change.found
+    from codemods.schema.prove import Pair
+
+    yield from ((Pair(old=each.old, new=each.new, kind=each.kind, origin=each.origin), each) for each in change.found)
     if not change.pairs:
         return
     from codemods.prove.proving import prove_pairs
@@ -198,36 +201,4 @@ def _results(session: Session, change: Change, options: ProveOptions) -> Iterato
             progress.step(min(done + 1, total), total, f"after {result.new}: {result.verdict.value}")
 
         results = prove_pairs(change.old, change.new, change.changed, change.pairs, options, tell)
-    yield from results
-
-
-def _write_test(session: Session, tests: Path | None, result: PairResult, change: Change) -> str:
-    """Where the reproducing test was written; "" where there is none, or nobody asked."""
-    if tests is None or not result.test:
-        return ""
-    place = tests / f"test_{_file_name(result, change)}.py"
-    text = _with_tree(_with_tree(result.test, "OLD_TREE", change.old_name), "NEW_TREE", change.new_name)
-    try:
-        tests.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise UsageProblem(
-            f"the test can't be written: {error.strerror}", fix="name another --tests", path=os.fspath(place)
-        ) from error
-    session.written = f"tests were written to {tests}"
-    return os.fspath(place)
-
-
-def _with_tree(text: str, name: str, tree: str) -> str:
-    """The test with a tree filled in that it leaves open."""
-    place = tree if tree.startswith("git:") else os.path.abspath(tree)
-    line = f"{name} = {place!r}"
-    return re.sub(rf"^{name} = ''", lambda _: line, text, count=1, flags=re.MULTILINE) if tree else text
-
-
-def _file_name(result: PairResult, change: Change) -> str:
-    """The same for the same pair of the same change; no two pairs share one."""
-    import hashlib
-
-    digest = hashlib.sha256("\0".join((result.old, result.new, result.kind.value, change.label)).encode()).hexdigest()
-    return f"{re.sub(r'[^A-Za-z0-9]+', '_', result.new).strip('_')[:80].lower()}_{digest[:8]}"
+    yield from zip(change.pairs, results, strict=True)

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from codemods.cli.prove_derived import Change, changed_paths, derived, merged, stepped
-from codemods.cli.prove_trees import GIT, Trees, with_dotted_names
+from codemods.cli.prove_trees import GIT, PLAN, Trees, with_dotted_names
 from codemods.cli.session import Session, UsageProblem
-from codemods.plan.load import load_plan
 from codemods.prove.references import check_reference
 from codemods.repo.ranges import resolve_range
 from codemods.repo.store import empty_tree
 from codemods.schema.errors import SourceError
 from codemods.schema.prove import Pair, PairKind
-from codemods.source.files import FileSet, Without
+from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
 from codemods.verify.change import TreeChange
 
@@ -208,17 +207,12 @@ def _commits(session: Session, text: str, asked: Asked, trees: Trees) -> _Target
 
 
 def _steps(session: Session, path: Path, trees: Trees) -> _Target:
-    """Each step of a plan on what the steps before it left. Raises UsageProblem where one is refused."""
-    plan = load_plan(path)
-    files = trees.change("", "").old
-    where, root = path.resolve(), session.root.resolve()
-    if where.is_relative_to(root):
-        base = Without(files.base, where.relative_to(root).as_posix())
-        files = FileSet(base, source_roots=files.source_roots, line_length=files.line_length)
-    changes = stepped(files, plan, session, f"see `unmoved apply {path}`")
+    with session.progress() as progress:
+        steps = trees.planned(path, progress)
+    names = (f"{PLAN}{path}@0", f"{PLAN}{path}@{len(steps)}")
 
     def ends() -> TreeChange:
-        old, new = (changes[0].old, changes[-1].new) if changes else (files, files)
+        old, new = steps[0].before, steps[-1].after
         return TreeChange(old=old, new=new, changes=new.changes_since(old))
 
-    return _Target(changes, ends, ("", ""))
+    return _Target(stepped(steps, path), ends, names)

@@ -4,18 +4,22 @@ reading alone; and what no pair can cover. A merge counts for what none of its p
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from codemods.cli.session import Session, UsageProblem, without_collector
+from codemods.cli.prove_trees import PLAN
+from codemods.cli.session import without_collector
 from codemods.report.prove_model import Unproved
 from codemods.schema.errors import UnmovedError
-from codemods.schema.plan import Plan
 from codemods.schema.prove import Delta, Pair, PairKind, PairResult, ProofVerdict
 from codemods.schema.verdict import Ledger, Problem, Side
 from codemods.source.files import FileSet
 from codemods.verify.change import TreeChange
+
+if TYPE_CHECKING:
+    from codemods.cli.prove_plan import PlannedStep
 
 Residue = dict[str, set[int]]
 OLD = "old:"  # before the path of a line of the old side
@@ -24,7 +28,7 @@ OLD = "old:"  # before the path of a line of the old side
 class Change(NamedTuple):
     """label: the commit, or the step; "" where there is one change only. found: what is known without running anything.
 
-    old_name, new_name: the trees as somebody could name them again (`git:REV`, a directory, "" for the root)."""
+    old_name, new_name: the trees as somebody could name them again: see prove_trees.py."""
 
     label: str
     old: FileSet
@@ -94,7 +98,7 @@ def change_with(
     from codemods.prove.pairs import pairs_of_change
 
     changed = tuple(sorted(changed_paths(change)))
-    found = _left_behind(problems)
+    found = reader_results(problems)
     try:
         pairs = pairs_of_change(change.old, change.new, changed, residue)
     except UnmovedError as error:
@@ -112,7 +116,7 @@ def change_with(
     )
 
 
-def _left_behind(problems: Iterable[Problem]) -> list[PairResult]:
+def reader_results(problems: Iterable[Problem]) -> list[PairResult]:
     """Readers of what is gone, one result a file: found by reading, so no run has to show them."""
     by_path: dict[str, list[Delta]] = {}
     for each in sorted(problems):
@@ -166,26 +170,22 @@ def _lines_of(change: TreeChange) -> Residue:
     return found
 
 
-def stepped(files: FileSet, plan: Plan, session: Session, fix: str) -> list[Change]:
-    """Each step that changes something, on what the steps before it left. Raises UsageProblem where one is refused."""
-    from codemods.plan.check import run_plan
-    from codemods.repo.history import History
+def stepped(steps: Sequence[PlannedStep], path: Path) -> list[Change]:
+    """Each step of a plan that changes something. path: the plan."""
+    found = []
+    for step in steps:
+        changes = step.after.changes_since(step.before)
+        if changes:
+            made = TreeChange(old=step.before, new=step.after, changes=changes)
+            number = step.result.number
+            label = f"step {number}: {step.result.do} {step.result.target}" if len(steps) > 1 else ""
+            names = (f"{PLAN}{path}@{number - 1}", f"{PLAN}{path}@{number}")
+            found.append(change_with(label, made, None, readers_left(made), "plan", names))
+    return found
+
+
+def readers_left(change: TreeChange) -> Sequence[Problem]:
+    """Readers of what is gone, whoever made the change."""
     from codemods.verify.readers import left_behind
 
-    with session.progress() as progress, without_collector():
-        result = run_plan(files, plan, session.resolved.settings, progress, History(session.root, None))
-    if result.refusals:
-        first = result.refusals[0]
-        message = f"the plan is refused: {first.code}: {first.message}"
-        raise UsageProblem(message, fix=fix, path=first.path, line=first.line)
-    found = []
-    for step in result.steps:
-        before = files
-        for each in (change for commit in step.commits for change in commit.changes):
-            files = files.delete(each.path) if each.after is None else files.write(each.path, each.after)
-        changes = files.changes_since(before)
-        if changes:
-            made = TreeChange(old=before, new=files, changes=changes)
-            label = f"step {step.number}: {step.do} {step.target}" if len(result.steps) > 1 else ""
-            found.append(change_with(label, made, None, left_behind(made), "plan", ("", "")))
-    return found
+    return left_behind(change)

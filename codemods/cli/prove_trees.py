@@ -1,23 +1,27 @@
-"""Two trees by their names: directories, revisions (`git:REV`) or the root that is worked on; and what differs between
-them. The command and the pytest plugin share it."""
+"""Two trees by their names: a directory, a revision (`git:REV`), what a plan makes of the root in so many steps
+(`plan:FILE@N`), or "" for the root that is worked on; and what differs between them."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codemods.cli.session import UsageProblem
 from codemods.schema.config import Settings
 from codemods.schema.errors import UnmovedError
+from codemods.schema.progress import Progress, Silent
 from codemods.source.files import FileSet, Tree
 
 if TYPE_CHECKING:
+    from codemods.cli.prove_plan import PlannedStep
     from codemods.repo.store import ObjectStore
     from codemods.schema.prove import Pair
     from codemods.verify.change import TreeChange
 
-GIT = "git:"
+GIT, PLAN = "git:", "plan:"
 
 
 class Trees:
@@ -29,6 +33,7 @@ class Trees:
         self._stack = contextlib.ExitStack()
         self._stores: dict[Path, ObjectStore] = {}
         self._changes: dict[tuple[str, str], TreeChange] = {}
+        self._plans: dict[Path, list[PlannedStep]] = {}
 
     def __enter__(self) -> Trees:
         return self
@@ -51,10 +56,42 @@ class Trees:
         return self._file_set(base)
 
     def change(self, old: str, new: str) -> TreeChange:
-        """old, new: a directory, `git:REV`, or "" for the root. Kept, so that pairs of one change share it."""
+        """Kept, so that pairs of one change share it."""
         if (old, new) not in self._changes:
             self._changes[old, new] = self._compared(old, new)
         return self._changes[old, new]
+
+    def planned(self, path: Path, progress: Progress | None = None) -> list[PlannedStep]:
+        """What a plan makes of the root. Raises UsageProblem where it is refused."""
+        if path not in self._plans:
+            from codemods.cli.prove_plan import planned
+
+            files = self._one("")
+            self._plans[path] = planned(path, self.root, files, self._settings, progress or Silent())
+        return self._plans[path]
+
+    def pinned(self, name: str) -> str:
+        """The name of the same tree from wherever it is said, and whatever happens to branches."""
+        from codemods.repo.ranges import resolve_range
+
+        if name.startswith(GIT):
+            return f"{GIT}{resolve_range(self.root, name.removeprefix(GIT)).commits[-1]}"
+        if name.startswith(PLAN):
+            path, _, number = name.removeprefix(PLAN).rpartition("@")
+            return f"{PLAN}{os.path.abspath(path)}@{number}"
+        return os.path.abspath(name) if name else ""
+
+    def holds(self, paths: Iterable[str], files: FileSet) -> bool:
+        """Whether the root has these files just as they are here."""
+        for path in paths:
+            there = self.root / path
+            wanted = files.read(path) if path in files else None
+            try:
+                if (there.read_bytes() if there.is_file() else None) != wanted:
+                    return False
+            except OSError:
+                return False
+        return True
 
     def commits(self, git_dir: Path, old_tree: str, new_tree: str) -> TreeChange:
         """The change between two trees of a repository, by their ids."""
@@ -76,7 +113,7 @@ class Trees:
             store = self.store(found[0].git_dir)
             trees = [store.commit(each.commits[-1]).tree for each in found]
             return self.commits(found[0].git_dir, *trees)
-        if old and new and not old.startswith(GIT) and not new.startswith(GIT):
+        if old and new and not {old[:4], new[:4]} & {GIT, PLAN[:4]}:
             return between_directories(PlainTree(Path(old)), PlainTree(Path(new)), self._settings)
         return between(self._one(old), self._one(new))
 
@@ -87,11 +124,20 @@ class Trees:
 
         if not name:
             return self.work_tree()
+        if name.startswith(PLAN):
+            return self._of_plan(name.removeprefix(PLAN))
         if not name.startswith(GIT):
             return self._file_set(PlainTree(Path(name)))
         found = resolve_range(self.root, name.removeprefix(GIT))
         store = self.store(found.git_dir)
         return self._file_set(CommitFiles(store, store.commit(found.commits[-1]).tree))
+
+    def _of_plan(self, name: str) -> FileSet:
+        path, _, number = name.rpartition("@")
+        steps = self.planned(Path(path))
+        if not number.isdecimal() or int(number) > len(steps):
+            raise UsageProblem(f"{path} has {len(steps)} steps, not {number}", fix="name a step that it has")
+        return steps[int(number) - 1].after if int(number) else steps[0].before
 
     def _file_set(self, base: Tree) -> FileSet:
         settings = self._settings

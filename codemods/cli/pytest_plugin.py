@@ -23,16 +23,7 @@ if TYPE_CHECKING:
     from codemods.schema.prove import Pair
 
 SUFFIX = ".equivalence.toml"
-_WIDTH = 110
 _SEPARATOR = "->"
-
-
-class NotEquivalent(Exception):
-    """The pair of an item does not agree. row: what is reported of it."""
-
-    def __init__(self, row: PairRow) -> None:
-        super().__init__(f"{row.name}: {row.verdict.value}")
-        self.row = row
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -136,6 +127,8 @@ class Equivalence(pytest.Item):
             ("mutants", f"{row.mutants.killed}/{row.mutants.total}"),
         ]
         if row.verdict.value != "agrees":
+            from codemods.cli.asserting import NotEquivalent
+
             raise NotEquivalent(row)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -147,13 +140,11 @@ class Equivalence(pytest.Item):
 
 def _words(error: BaseException) -> str:
     """An error in the words of the command; "" for one that is none of ours."""
+    from codemods.cli.asserting import NotEquivalent, words_of
     from codemods.schema.errors import UnmovedError
 
     if isinstance(error, NotEquivalent):
-        from codemods.report.lines import plain
-        from codemods.report.prove_text import pair_lines
-
-        return plain(pair_lines(error.row, width=_WIDTH))
+        return words_of(error.row)
     return str(error) if isinstance(error, UnmovedError) else ""
 
 
@@ -161,34 +152,22 @@ class _Workbench:
     """What the items of a process share: the configuration of unmoved, and trees that are read once."""
 
     def __init__(self, config: pytest.Config) -> None:
+        from codemods.cli.asserting import usual_options
         from codemods.cli.config import load_config
         from codemods.cli.prove_trees import Trees
 
         self._resolved: Resolved = load_config(config.rootpath, os.environ, {}, ())
         self.trees: Trees = Trees(config.rootpath, self._resolved.settings)
-        self._options = self._made_options(config)
-
-    def _made_options(self, config: pytest.Config) -> ProveOptions:
-        from msgspec.structs import replace
-
-        from codemods.prove.options import ProveOptions
-
-        # One process: those of pytest-xdist are enough.
-        options = ProveOptions(jobs=1, cache_dir=config.rootpath, real=self._resolved.config.real)
         seconds, mutants = config.getoption("unmoved_seconds"), config.getoption("unmoved_mutants")
-        options = options if seconds is None else replace(options, seconds=seconds)
-        return options if mutants is None else replace(options, mutants=mutants)
+        given = {"seconds": seconds, "mutants": mutants}
+        self._options: ProveOptions = usual_options(
+            self._resolved, {key: value for key, value in given.items() if value is not None}
+        )
 
     def prove(self, spec: Spec, pair: Pair) -> PairRow:
-        from codemods.cli.prove_changes import named
-        from codemods.cli.prove_trees import SourceLines
-        from codemods.prove.proving import prove_pairs
-        from codemods.report.prove_model import pair_row
+        from codemods.cli.asserting import proved
 
-        names = (spec.old_tree, spec.new_tree)
-        change = named("", self.trees.change(*names), [pair], names)
-        [result] = prove_pairs(change.old, change.new, change.changed, change.pairs, self._options)
-        return pair_row(result, SourceLines(change.old, change.new))
+        return proved(self.trees, (spec.old_tree, spec.new_tree), pair, self._options)
 
 
 _WORKBENCH = pytest.StashKey[_Workbench]()

@@ -44,8 +44,9 @@ class HalfWritten(UnmovedError):
 class Session:
     """One run of one command."""
 
-    def __init__(self, console: Console, resolved: Resolved) -> None:
-        self.console, self.resolved = console, resolved
+    def __init__(self, console: Console, resolved: Resolved, config_options: Sequence[str] = ()) -> None:
+        """config_options: what --config was given."""
+        self.console, self.resolved, self.config_options = console, resolved, tuple(config_options)
         self.is_json = resolved.config.format == "json"
         # What has been written so far, in words; an interruption has to say.
         self.written = ""
@@ -126,7 +127,7 @@ def run(
         from codemods.cli.config import load_config
 
         resolved = load_config(root, environ, {} if format_ is None else {"format": format_}, options)
-        session = Session(console, resolved)
+        session = Session(console, resolved, options)
         is_json = session.is_json
         return _show_config(session) if show_config else body(session)
     except OutputFailed as error:

@@ -4,7 +4,8 @@ held against what a spec declares."""
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,9 +18,10 @@ from codemods.prove.placing import Placing
 from codemods.prove.run import Run
 from codemods.prove.wording import event, question, word
 from codemods.prove.world import World
-from codemods.schema.prove import DeclaredDelta, Delta, Effects
+from codemods.schema.prove import DeclaredDelta, Delta, Effects, gravity
 
 _MOST_EFFECTS = 200
+_MOST_DELTAS = 40
 
 
 class Again(NamedTuple):
@@ -27,6 +29,24 @@ class Again(NamedTuple):
 
     seen: Seen
     difference: Difference
+
+
+class Confirmed(NamedTuple):
+    """A difference that a second run has shown too, and how it was found."""
+
+    delta: Delta
+    found: Found
+
+
+class Shown(NamedTuple):
+    """Each place once, the gravest first. gone: that a difference did not come back, in words; "" where all did."""
+
+    confirmed: list[Confirmed]
+    gone: str
+
+    @property
+    def deltas(self) -> list[Delta]:
+        return [each.delta for each in self.confirmed]
 
 
 def again(found: Found, pair: PairOfSubjects) -> Again | None:
@@ -63,6 +83,22 @@ def delta_of(found: Found, pair: PairOfSubjects) -> Delta | None:
         world=world_words(seen.world),
         is_fault=seen.is_fault,
     )
+
+
+def confirmed(found: Iterable[Found], pair_of: Callable[[Found], PairOfSubjects]) -> Shown:
+    """Run once more to be sure. Only so many are looked at."""
+    made: dict[tuple[str, str, int, str, int], Confirmed] = {}
+    gone = ""
+    for each in islice(found, _MOST_DELTAS * 5):
+        delta = delta_of(each, pair_of(each))
+        if delta is None:
+            gone = gone or f"a difference was seen once and did not come back: {each.difference.message}"
+        else:
+            key = (delta.code, delta.path, delta.line, delta.old_path, delta.old_line)
+            made.setdefault(key, Confirmed(delta, each))
+        if len(made) >= _MOST_DELTAS:
+            break
+    return Shown(sorted(made.values(), key=lambda each: gravity(each.delta)), gone)
 
 
 def world_words(world: World) -> tuple[str, ...]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import time
 
+from msgspec.structs import replace
+
 from codemods.prove.classes import PairOfClasses
-from codemods.prove.deltas import apply_declared, delta_of, effects_of
+from codemods.prove.deltas import apply_declared, confirmed, effects_of
 from codemods.prove.explore import Budget
 from codemods.prove.imports import PairOfModules
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, Walk, walk
 from codemods.prove.stable import Twins
 from codemods.schema.errors import UnmovedError
-from codemods.schema.prove import Delta, Level, Pair, PairKind, PairResult, ProofVerdict
+from codemods.schema.prove import Level, Pair, PairKind, PairResult, ProofVerdict
 
 _CONTROL_PATHS = 40
-_MOST_DELTAS = 40
 
 
 def prove_other(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
@@ -31,8 +32,6 @@ def prove_other(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
     except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out
         reason = f"the code can't be loaded: {type(error).__name__}: {error}"
         result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=reason)
-    from msgspec.structs import replace
-
     return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
@@ -41,14 +40,12 @@ def _result(pair: Pair, verdict: ProofVerdict, *, reason: str = "") -> PairResul
 
 
 def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:
-    from msgspec.structs import replace
-
     made = PairOfClasses if pair.kind is PairKind.CLASS else PairOfModules
     subjects = made(twins, pair.old, pair.new, real_modules=frozenset((*pair.real, *options.real)), same=pair.same)
     budget = Budget(options.paths, options.faults, max(1.0, (end - time.monotonic()) * 0.8))
     walked = walk(subjects, budget)  # type: ignore[arg-type]
-    found = _distinct(walked.found)
-    deltas, stale = apply_declared(_deltas(found, subjects), pair.deltas)
+    shown = confirmed(_distinct(walked.found), lambda _: subjects)  # type: ignore[arg-type,return-value]
+    deltas, stale = apply_declared(shown.deltas, pair.deltas)
     result = replace(
         _result(pair, ProofVerdict.AGREES),
         level=_level(subjects, walked),
@@ -58,13 +55,11 @@ def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Pair
         bounded=sum(walked.cut.values()),
         deltas=tuple(deltas),
     )
-    open_codes = [each.code for each in deltas if not each.declared]
-    if open_codes:
-        first = next(each for each in found if each.difference.code == open_codes[0])
-        return replace(result, verdict=ProofVerdict.DIFFERS, effects=effects_of(first, subjects))  # type: ignore[arg-type]
-    if stale:
-        return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale))
-    reason = subjects.problem() or _unfollowed(walked) or _controlled(subjects)
+    first = next((each.found for each, one in zip(shown.confirmed, deltas, strict=True) if not one.declared), None)
+    if first is not None or stale:
+        effects = effects_of(first, subjects) if first is not None else None  # type: ignore[arg-type]
+        return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale), effects=effects)
+    reason = subjects.problem() or shown.gone or _unfollowed(walked) or _controlled(subjects)
     return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=reason) if reason else result
 
 
@@ -76,18 +71,6 @@ def _level(subjects: PairOfClasses | PairOfModules, walked: Walk) -> Level:
 def _unfollowed(walked: Walk) -> str:
     cut = [reason for reason in walked.cut if reason.startswith("unsupported")]
     return f"a path could not be followed: {cut[0].removeprefix('unsupported: ')}" if cut else ""
-
-
-def _deltas(found: list[Found], subjects: PairOfClasses | PairOfModules) -> list[Delta]:
-    """What differs, each place once, run once more to be sure."""
-    made: dict[tuple[str, str, int, str, int], Delta] = {}
-    for each in found[: _MOST_DELTAS * 5]:
-        delta = delta_of(each, subjects)  # type: ignore[arg-type]
-        if delta is not None:
-            made.setdefault((delta.code, delta.path, delta.line, delta.old_path, delta.old_line), delta)
-        if len(made) >= _MOST_DELTAS:
-            break
-    return list(made.values())
 
 
 def _distinct(found: list[Found]) -> list[Found]:

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codemods.prove.concrete import Trial, Trials, domains_of_pair
-from codemods.prove.deltas import apply_declared, delta_of, effects_of
+from codemods.prove.deltas import apply_declared, confirmed, effects_of
 from codemods.prove.domains import Domain
 from codemods.prove.explore import Budget
 from codemods.prove.inputs import input_term
@@ -19,14 +20,12 @@ from codemods.prove.opaque import Opaque
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
 from codemods.prove.power import Power, measure
-from codemods.prove.reproduce import reproduction
 from codemods.prove.stable import Twins
 from codemods.schema.errors import UnmovedError
-from codemods.schema.prove import Delta, Level, Pair, PairResult, ProofVerdict
+from codemods.schema.prove import Level, Pair, PairResult, ProofVerdict
 
 _CASES = 1500
 _CONTROL_PATHS = 60
-_MOST_DELTAS = 40
 _CONCRETE_SHARE = 0.5  # of the time of a pair
 
 
@@ -40,6 +39,11 @@ class Evidence(Struct, eq=False):
     real: PairOfSubjects | None = None
     found: list[Found] = []
     reason: str = ""
+
+    def subjects(self, found: Found) -> PairOfSubjects:
+        """What showed a difference."""
+        is_real = self.trial is not None and any(found is each for each in self.trial.found)
+        return self.real if is_real and self.real is not None else self.pair
 
 
 def prove_pair(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
@@ -58,8 +62,6 @@ def prove_pair(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
 
 
 def _timed(result: PairResult, seconds: float) -> PairResult:
-    from msgspec.structs import replace
-
     return replace(result, seconds=round(seconds, 3))
 
 
@@ -72,7 +74,8 @@ def inconclusive(pair: Pair, reason: str) -> PairResult:
 def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:
     evidence = _gather(twins, pair, options, end)
     walked, trial = evidence.walked, evidence.trial
-    deltas, stale = apply_declared(_deltas(evidence), pair.deltas)
+    shown = confirmed(_distinct(evidence.found), evidence.subjects)
+    deltas, stale = apply_declared(shown.deltas, pair.deltas)
     is_exhaustive = walked.is_complete and not walked.found and "unsupported" not in " ".join(walked.cut)
     result = PairResult(
         old=pair.old,
@@ -87,9 +90,13 @@ def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Pair
         bounded=sum(walked.cut.values()),
         deltas=tuple(deltas),
         unreached=tuple(_unreached(evidence)),
-        reason=evidence.reason,
+        reason=evidence.reason or shown.gone,
     )
-    return _judged(result, evidence, stale, options, end, pair)
+    first = next((each.found for each, one in zip(shown.confirmed, deltas, strict=True) if not one.declared), None)
+    if first is not None or stale:
+        effects = effects_of(first, evidence.subjects(first)) if first is not None else None
+        return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale), effects=effects)
+    return _judged(result, evidence, options, end, pair)
 
 
 def _unreached(evidence: Evidence) -> list[str]:
@@ -104,42 +111,13 @@ def _unreached(evidence: Evidence) -> list[str]:
     return found
 
 
-def _deltas(evidence: Evidence) -> list[Delta]:
-    """What differs, each place once, run once more to be sure."""
-    trial = evidence.trial
-    made: dict[tuple[str, str, int, str, int], Delta] = {}
-    for each in _distinct(evidence.found)[: _MOST_DELTAS * 5]:
-        is_real = trial is not None and any(each is one for one in trial.found)
-        delta = delta_of(each, evidence.real if is_real and evidence.real is not None else evidence.pair)
-        if delta is not None:
-            made.setdefault((delta.code, delta.path, delta.line, delta.old_path, delta.old_line), delta)
-        if len(made) >= _MOST_DELTAS:
-            break
-    return list(made.values())
-
-
 def _is_all_declared(walked: Walk, evidence: Evidence) -> bool:
     return walked.is_complete and evidence.trial is None
 
 
-def _judged(
-    result: PairResult, evidence: Evidence, stale: list[str], options: ProveOptions, end: float, pair: Pair
-) -> PairResult:
-    from msgspec.structs import replace
-
-    open_deltas = [each for each in result.deltas if not each.declared]
-    if open_deltas:
-        subject = evidence.real if evidence.trial is not None and evidence.trial.found else evidence.pair
-        first = next(each for each in evidence.found if each.difference.code == open_deltas[0].code)
-        return replace(
-            result,
-            verdict=ProofVerdict.DIFFERS,
-            effects=effects_of(first, subject or evidence.pair),
-            test=reproduction(pair, open_deltas[0]),
-        )
-    if stale:
-        return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale))
-    if evidence.reason:
+def _judged(result: PairResult, evidence: Evidence, options: ProveOptions, end: float, pair: Pair) -> PairResult:
+    """A pair of which nothing undeclared differs."""
+    if result.reason:
         return replace(result, verdict=ProofVerdict.INCONCLUSIVE)
     control = _controlled(evidence.pair)
     if control:
@@ -151,8 +129,6 @@ def _judged(
 
 
 def _with_power(result: PairResult, power: Power) -> PairResult:
-    from msgspec.structs import replace
-
     result = replace(result, mutants=power.mutants)
     if power.problem:
         return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=power.problem)
@@ -161,7 +137,9 @@ def _with_power(result: PairResult, power: Power) -> PairResult:
 
 def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evidence:
     """All paths; then, where they differ or could not all be walked, cases."""
-    subjects = PairOfSubjects(twins, pair.old, pair.new, real_modules=frozenset(pair.real), same=pair.same)
+    subjects = PairOfSubjects(
+        twins, pair.old, pair.new, real_modules=frozenset((*pair.real, *options.real)), same=pair.same
+    )
     left = max(1.0, end - time.monotonic())
     walked = walk(subjects, Budget(options.paths, options.faults, left * _CONCRETE_SHARE))
     domains = domains_of_pair(twins, pair, subjects.old, subjects.new)
@@ -189,7 +167,7 @@ def _guessed(pair: Pair, subjects: PairOfSubjects) -> set[Opaque]:
 
 def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptions, end: float) -> None:
     evidence.real = real = PairOfSubjects(
-        twins, pair.old, pair.new, is_real=True, real_modules=frozenset(pair.real), same=pair.same
+        twins, pair.old, pair.new, is_real=True, real_modules=frozenset((*pair.real, *options.real)), same=pair.same
     )
     trials = Trials(real, evidence.domains, seed=options.seed, observed=pair.observed)
     evidence.trial = trial = trials.run(_CASES, end)

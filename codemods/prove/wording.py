@@ -160,6 +160,8 @@ def question(asked: tuple[Any, ...], answer: Any) -> str:
         return f"{_word(rest[0])} has {answer} item{'' if answer == 1 else 's'}"
     if kind == "has":
         return f"{_word(rest[0])} has {'an' if answer else 'no'} attribute {rest[1]}"
+    if kind == "sequence":
+        return f"called after it is made: {', '.join(answer) or 'nothing'}"
     if kind == "defaults":
         return "parameters with a default are left out" if answer else "every parameter is given"
     return f"{kind} {', '.join(_word(each) for each in rest)}: {answer}"

@@ -308,17 +308,13 @@ def _command(fd: int, folder: str, service: str) -> list[str]:
 
 def _search_path() -> list[str]:
     """Where this process finds modules, but for the current directory: what lies there may be the subject's. Another
-    copy of this package that is installed as well must not be the one that workers load."""
+    copy of this package, as where one is installed and another is worked on, comes behind this one."""
     here = os.path.realpath(os.curdir)
     home = str(Path(codemods.__file__).resolve().parent.parent)
     entries = [entry for entry in sys.path if entry and os.path.isabs(entry) and os.path.exists(entry)]
-    own = codemods.__name__
-    kept = [
-        entry
-        for entry in entries
-        if os.path.realpath(entry) not in (here, home) and not os.path.exists(os.path.join(entry, own, "__init__.py"))
-    ]
-    return [*kept, home]
+    kept = [entry for entry in entries if os.path.realpath(entry) not in (here, home)]
+    first = next((at for at, entry in enumerate(kept) if Path(entry, codemods.__name__).is_dir()), len(kept))
+    return [*kept[:first], home, *kept[first:]]
 
 
 def _environment() -> dict[str, str]:

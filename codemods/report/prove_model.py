@@ -9,13 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from codemods.schema.prove import Delta, PairKind, PairResult, ProofVerdict
+from codemods.schema.prove import Delta, PairKind, PairResult, ProofVerdict, gravity
 
 # (side, path, line) -> the text of that line; "" where there is none.
 SourceLine = Callable[[str, str, int], str]
-
-# What changes results comes before what changes texts; of each code, what a normal path shows before faults.
-_GRAVEST = ("D9", "D6", "D8", "D7", "D11", "D3", "D10", "D4", "D2", "D5", "D1")
 
 
 class DeltaRow(Delta, frozen=True, kw_only=True):
@@ -38,7 +35,7 @@ class PairRow(PairResult, frozen=True, kw_only=True):
     @property
     def open(self) -> list[DeltaRow]:
         """The differences that nobody has declared, the gravest first."""
-        return sorted((delta for delta in self.deltas if not delta.declared), key=_rank)
+        return sorted((delta for delta in self.deltas if not delta.declared), key=gravity)
 
     @property
     def name(self) -> str:
@@ -84,7 +81,7 @@ class ProveReport(Struct, frozen=True, kw_only=True):
     next: str
 
 
-def pair_row(result: PairResult, source: SourceLine, *, change: str = "", test_file: str = "") -> PairRow:
+def pair_row(result: PairResult, source: SourceLine, *, change: str = "") -> PairRow:
     """source: of the trees that the pair was proved on. What code says (texts, names, constants) is made printable: a
     terminal obeys control characters, and JSON has no place for half of a pair."""
     fields = printable(msgspec.to_builtins(msgspec.structs.replace(result, test="")))
@@ -92,7 +89,7 @@ def pair_row(result: PairResult, source: SourceLine, *, change: str = "", test_f
     for fresh, delta in zip(fields["deltas"], result.deltas, strict=True):
         fresh["text"] = printable(source("new", delta.path, delta.line).expandtabs())
         fresh["old_text"] = printable(source("old", delta.old_path, delta.old_line).expandtabs())
-    more = {"test": result.test, "change": change, "test_file": test_file, "next": _next_of_pair(result, test_file)}
+    more = {"test": result.test, "change": change, "next": next_of_pair(result)}
     return msgspec.convert({**fields, **more}, PairRow)
 
 
@@ -107,12 +104,13 @@ def printable(value: object) -> Any:
     return [printable(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def _next_of_pair(result: PairResult, test_file: str) -> str:
+def next_of_pair(result: PairResult, test_file: str = "") -> str:
+    """test_file: a test that fails as long as the two differ."""
     if result.verdict is ProofVerdict.AGREES:
         return ""
     if result.verdict is ProofVerdict.INCONCLUSIVE:
         return _next_of_inconclusive(result)
-    codes = sorted({delta.code for delta in result.deltas if not delta.declared}, key=_gravity)
+    codes = [delta.code for delta in sorted(result.deltas, key=gravity) if not delta.declared]
     if not codes:
         return "bring the declarations of the spec up to date"
     explain = f"`unmoved explain {codes[0]}` says what settles it"
@@ -145,15 +143,6 @@ _MOVES = (
     ("tree has no", "name what there is on both sides, as `unmoved plan` takes it"),
     ("bug of unmoved", "report it with both sides of the pair; nothing is known about it either way"),
 )
-
-
-def _rank(delta: Delta) -> tuple[bool, int, str, int]:
-    return (delta.is_fault, _gravity(delta.code), delta.path, delta.line)
-
-
-def _gravity(code: str) -> int:
-    """What is left behind, which has codes of its own, comes first: it fails whenever it is reached."""
-    return _GRAVEST.index(code) if code in _GRAVEST else -1
 
 
 def totals_of(rows: Iterable[PairResult]) -> ProveTotals:

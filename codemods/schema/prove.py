@@ -85,6 +85,16 @@ class Delta(Struct, frozen=True, kw_only=True):
     is_fault: bool = False
 
 
+# What changes results comes before what changes texts.
+_GRAVEST = ("D9", "D6", "D8", "D7", "D11", "D3", "D10", "D4", "D2", "D5", "D1")
+
+
+def gravity(delta: Delta) -> tuple[bool, int]:
+    """The gravest first: what a normal path shows before faults; what is left behind, which has codes of its own,
+    before all, since it fails whenever it is reached."""
+    return (delta.is_fault, _GRAVEST.index(delta.code) if delta.code in _GRAVEST else -1)
+
+
 class Survivor(Struct, frozen=True, kw_only=True):
     """A mutant of the new side that was not told apart from it."""
 
@@ -116,7 +126,7 @@ class Effects(Struct, frozen=True, kw_only=True):
 class PairResult(Struct, frozen=True, kw_only=True):
     """What was found of one pair. bounded: paths that were cut at a bound of the check (rounds of a loop, recursion).
     unreached: branches of either side, as `path:line`, that no run took. test: a pytest file that fails as long as the
-    difference is there."""
+    two differ; filled in by who knows where the trees are."""
 
     old: str
     new: str

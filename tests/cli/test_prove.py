@@ -441,16 +441,36 @@ def test_failing_tests_are_written(mixed: Path, unmoved: Unmoved) -> None:
     assert rows["fine:f"]["test_file"] == ""
     assert place.name.startswith("test_bad_f_")
     text = place.read_text(encoding="utf-8")
-    assert f"OLD_TREE = {str(mixed / 'a')!r}  # set it\nNEW_TREE = {str(mixed / 'b')!r}\n" in text
+    assert rows["bad:f"]["test"] == text
+    assert f"ROOT = {str(mixed)!r}\nOLD_TREE = {str(mixed / 'a')!r}\nNEW_TREE = {str(mixed / 'b')!r}\n" in text
+    assert "#   x is None\n" in text
     assert unmoved("prove", "a", "b", "--tests", "made/" + place.name).status == 2
 
 
 def test_tests_of_a_range_name_its_revisions(root: Path, unmoved: Unmoved, tmp_path: Path) -> None:
-    unmoved("prove", "base..HEAD", "--root", str(root), "--tests", str(tmp_path / "made"))
+    """The new side is what is on disk, where that can still be mended, and else the commit."""
+    commits = run_git(root, "rev-parse", "HEAD~1", "HEAD").split()
+    for target, new in (("base..HEAD", ""), ("HEAD~1..HEAD", f"git:{commits[1]}")):
+        if new:
+            (root / "bad.py").write_bytes(F1)
+        made = tmp_path / f"made{len(new)}"
+        unmoved("prove", target, "--root", str(root), "--tests", str(made))
+        [place] = made.iterdir()
+        text = place.read_text(encoding="utf-8")
+        assert f"OLD_TREE = 'git:{commits[0]}'\nNEW_TREE = {new!r}\n" in text
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_test_says_what_was_unusual_about_its_run(unmoved: Unmoved, tmp_path: Path) -> None:
+    spec = spec_file(tmp_path / "s.toml", old="bad:f", new="bad:f")
+    unmoved(
+        "prove", "a", "b", "--spec", str(spec), "--seconds", "7", "--seed", "3", "--tests", "made", "--config",
+        'real=["xml"]',
+    )  # fmt: skip
     [place] = (tmp_path / "made").iterdir()
-    ends = run_git(root, "rev-parse", "HEAD~1", "HEAD").split()
-    assert f"OLD_TREE = 'git:{ends[0]}'" in place.read_text(encoding="utf-8")
-    assert f"NEW_TREE = 'git:{ends[1]}'" in place.read_text(encoding="utf-8")
+    lines = [line.strip() for line in place.read_text(encoding="utf-8").splitlines()]
+    for line in ("domains={'x': 'int 0..3'},", "seconds=7.0,", "seed=3,", "config=('real=[\"xml\"]',),"):
+        assert line in lines
 
 
 @pytest.mark.usefixtures("mixed")

@@ -157,10 +157,19 @@ def test_a_system_that_can_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_current_directory_is_not_searched_before_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", ["", str(tmp_path), *sys.path])
+    monkeypatch.setattr(
+        sys, "path", ["", str(tmp_path), *(each for each in sys.path if not Path(each, "codemods").is_dir())]
+    )
     searched = worker_pool._search_path()
     assert str(tmp_path) not in searched and "" not in searched
     assert searched[-1] == str(ROOT)
+
+
+def test_another_copy_of_the_tool_does_not_come_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "site" / "codemods").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "site")])
+    searched = worker_pool._search_path()
+    assert searched.index(str(ROOT)) < searched.index(str(tmp_path / "site"))
 
 
 def test_a_tree_deeper_than_a_path_can_be_is_removed(tmp_path: Path) -> None:

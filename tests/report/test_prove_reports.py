@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from codemods.report import prove_github, prove_junit, prove_markdown, prove_sarif
 from codemods.report.lines import plain
@@ -22,6 +23,7 @@ from codemods.report.prove_model import (
     amounts,
     encoded,
     next_move,
+    next_of_pair,
     pair_row,
     totals_of,
 )
@@ -97,8 +99,15 @@ def unsure(reason: str = "it took longer than 60 s and was stopped") -> PairResu
     )
 
 
+def with_test(row: PairRow, place: str = "t/test_x.py") -> PairRow:
+    """As the command has it where the tests were written."""
+    if row.verdict is not ProofVerdict.DIFFERS:
+        return row
+    return replace(row, test_file=place, next=next_of_pair(row, place))
+
+
 def report_of(results: Sequence[PairResult], *, unproved: Sequence[Unproved] = (), change: str = "") -> ProveReport:
-    rows = [pair_row(each, source, change=change, test_file="t/test_x.py" if each.test else "") for each in results]
+    rows = [with_test(pair_row(each, source, change=change)) for each in results]
     totals = totals_of(rows)
     return ProveReport(
         schema_version=1, old="main", new="HEAD", pairs=rows, totals=totals, unproved=list(unproved),
@@ -117,7 +126,7 @@ def text_of(report: ProveReport, width: int = 110) -> str:
 
 
 def test_rows_are_results_with_source_lines_and_the_next_move() -> None:
-    row = pair_row(differing(DELTA), source, change="c" * 40, test_file="t.py")
+    row = with_test(pair_row(differing(DELTA), source, change="c" * 40), "t.py")
     assert msgspec.structs.asdict(row)["old"] == "runner:Runner.start"
     [delta] = row.deltas
     assert (delta.text, delta.old_text) == ("    rank = pick()", "        self.rank = pick()")
@@ -193,7 +202,7 @@ def test_a_pair_that_agrees_is_one_line_and_its_open_survivors() -> None:
 
 
 def test_a_difference_in_full() -> None:
-    text = plain(pair_lines(pair_row(differing(DELTA), source, test_file="t/test_x.py"), width=100))
+    text = plain(pair_lines(with_test(pair_row(differing(DELTA), source)), width=100))
     assert text == TEXT
 
 

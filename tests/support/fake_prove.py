@@ -18,8 +18,6 @@ from codemods.schema.prove import (
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
 
-TEST = "OLD_TREE = ''  # set it\nNEW_TREE = ''\n\n\ndef test() -> None: ...\n"
-
 
 class Call(NamedTuple):
     """What one call of `prove_pairs` was given."""
@@ -92,5 +90,5 @@ def result_of(pair: Pair, new: FileSet) -> PairResult:
     )
     return PairResult(
         old=pair.old, new=pair.new, kind=pair.kind, origin=pair.origin, verdict=ProofVerdict.DIFFERS, paths=4,
-        deltas=(delta,), effects=Effects(old=(("return 1", 2),), new=(("return 2", 2),)), test=TEST,
+        deltas=(delta,), effects=Effects(old=(("return 1", 2),), new=(("return 2", 2),)),
     )  # fmt: skip
