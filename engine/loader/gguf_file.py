@@ -1,0 +1,87 @@
+"""A GGUF file as plain data: its settings and its tensors. What a tensor means, and in which order its rows stand, is
+the models' to know.
+
+Format: github.com/ggml-org/ggml/blob/master/docs/gguf.md; read through the library gguf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.schema.errors import BadModel
+
+MAGIC = b"GGUF"
+
+
+class PackedTensor(NamedTuple):
+    """rows: raw bytes of each row, as the file has them. shape: of the numbers, outermost first. kind: the name of the
+    quantisation, such as Q4_1 or F32."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    rows: NDArray[np.uint8] | NDArray[np.float32] | NDArray[np.float16]
+
+
+class GgufFile:
+    """Mapped into memory; a tensor is read when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                magic = file.read(4)
+        except OSError as error:
+            raise BadModel(f"{path} can't be read: {error.strerror}", fix="give the path of a .gguf file") from error
+        if magic != MAGIC:
+            raise BadModel(f"{path} is no GGUF file: it begins with {magic!r}", fix="give a .gguf file")
+
+    @cached_property
+    def _reader(self) -> Any:
+        import gguf
+
+        try:
+            return gguf.GGUFReader(self.path)
+        except (ValueError, KeyError, IndexError, OSError) as error:
+            raise BadModel(f"{self.path} is cut short or damaged: {error}", fix="fetch the file again") from error
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a setting; lists are lists of Python values."""
+        field = self._reader.fields.get(key)
+        return default if field is None else field.contents()
+
+    def require(self, key: str) -> Any:
+        """Raises BadModel when the file does not say."""
+        value = self.get(key)
+        if value is None:
+            raise BadModel(f"{self.path} does not say {key}", fix="convert the model again with a newer converter")
+        return value
+
+    @property
+    def architecture(self) -> str:
+        return str(self.require("general.architecture"))
+
+    def tensors(self) -> Iterator[PackedTensor]:
+        """In the order of the file."""
+        for each in self._reader.tensors:
+            shape = tuple(int(size) for size in reversed(each.shape))
+            yield PackedTensor(str(each.name), shape, each.tensor_type.name, each.data)
+
+
+def dequantised(tensor: PackedTensor) -> NDArray[np.float32]:
+    """The numbers of a packed tensor, shape as `tensor.shape`. Raises BadModel for a quantisation that is not known."""
+    import gguf
+
+    kind = gguf.GGMLQuantizationType[tensor.kind]
+    try:
+        made = gguf.quants.dequantize(tensor.rows, kind)
+    except NotImplementedError as error:
+        raise BadModel(
+            f"{tensor.name} is packed as {tensor.kind}, which can't be unpacked", fix="use Q4_1 or Q8_0"
+        ) from error
+    return np.ascontiguousarray(made, dtype=np.float32).reshape(tensor.shape)
