@@ -56,6 +56,7 @@ class VerifyRequest(NamedTuple):
     jobs: str | None
     cert: Path | None
     notes: bool
+    caches: bool
 
 
 def verify(
@@ -69,6 +70,9 @@ def verify(
     ] = None,
     notes: Annotated[
         bool, typer.Option("--notes", help="Keep the certificates as git notes too, under refs/notes/unmoved.")
+    ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither use nor keep what is known of the files' words.")
     ] = False,
     exit_zero: ExitZero = False,
     output: OutputOption = None,
@@ -102,7 +106,7 @@ def verify(
     """
 
     def body(session: Session) -> int:
-        request = VerifyRequest(target=target, other=other, jobs=jobs, cert=cert, notes=notes)
+        request = VerifyRequest(target, other, jobs, cert, notes, not no_cache)
         return verify_target(session, request, chosen_format(session, format_), output, exit_zero=exit_zero)
 
     text = None if format_ is None else "json" if format_ is ReportFormat.JSON else "text"
@@ -144,7 +148,7 @@ def _check_commits(session: Session, request: VerifyRequest, spool: Spool, *, is
         raise UsageProblem(f"{request.target} is a directory, and one alone has no change", fix="name the other one")
     found = resolve_range(session.root, request.target)
     settings = session.resolved.settings
-    asked = Request(git_dir=found.git_dir, commits=found.commits, settings=settings)
+    asked = Request(git_dir=found.git_dir, commits=found.commits, settings=settings, caches=request.caches)
     writer = None
     if request.notes:
         from codemods.repo.notes import NoteWriter

@@ -1,8 +1,9 @@
 """A tree of the object store as the base of a FileSet: paths, bytes, and which files mention a word.
 
 Plain files only, all of them: no setting leaves one out, because what is left out is not checked. Files above
-MAX_BLOB_BYTES are listed and can't be read. One `git grep` answers for any number of words, so whoever has many should
-say so before (`expect`); it runs while others work, and the answers are kept."""
+MAX_BLOB_BYTES are listed and can't be read. Where there is an index of the words of the repository (`use_index`), it
+is asked. Else one `git grep` answers for any number of words, so whoever has many should say so before (`expect`); it
+runs while others work, and the answers are kept."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from msgspec import Struct
 from codemods.repo.git import Background, GitFailed
 from codemods.repo.store import HARDENED, MAX_BLOB_BYTES, ObjectStore
 from codemods.repo.tree_diff import entries_of, entry_at
+from codemods.repo.word_index import CLASS_LINE, WordIndex
 from codemods.schema.errors import SourceError
 from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES
 
@@ -36,8 +38,21 @@ _FOUND_LINE = re.compile(rb"([^\0]*)\0([0-9]+)\0([^\n]*)\n")
 MAX_SEARCHES = 2
 # Words that stand everywhere are not worth a search.
 MAX_SEARCH_OUTPUT = 60_000_000
+# Files: a smaller tree is searched by git in no time.
+MIN_INDEXED = 300
 
 FoundLine = tuple[str, int, bytes]
+_INDEX = "words"  # a note of the store
+
+
+def use_index(store: ObjectStore, index: WordIndex) -> None:
+    """Has the trees of a store that are large enough searched by an index, which grows with them."""
+    store.notes[_INDEX] = index
+
+
+def cover(store: ObjectStore, tree: str) -> None:
+    """Takes a tree into the index of its store, if it has one."""
+    CommitFiles(store, tree)._index()
 
 
 class CommitFiles:
@@ -53,6 +68,7 @@ class CommitFiles:
         self._searched: list[str] = []
         self._wanted: _Lines | None = None  # what waits for the next search
         self._sought: _Lines | None = None  # what the search that goes on is looking for, apart from words
+        self._indexed: dict[str, tuple[str, ...]] | None = None  # id -> paths of what the index covers
 
     def paths(self) -> tuple[str, ...]:
         """Every plain file, sorted."""
@@ -90,6 +106,8 @@ class CommitFiles:
     def expect(self, words: Iterable[str]) -> None:
         """Begins to search for words that `mentions` will be asked for, and for the lines that wait for a search; it
         goes on while others work."""
+        if self._index() is not None:
+            return
         missing = [word for word in dict.fromkeys(words) if word not in self._mentions and _PLAIN.match(word)]
         if missing and self._search is None and self._num_searches < MAX_SEARCHES:
             self._num_searches += 1
@@ -116,6 +134,10 @@ class CommitFiles:
         """Word -> sorted paths of the Python files and documents in which it stands as a whole word of ASCII letters,
         digits and underscores. None where that is not known after MAX_SEARCHES: reading all is faster then."""
         asked = list(dict.fromkeys(words))
+        index = self._index()
+        if index is not None:
+            self._look_up(index, asked)
+            return {word: self._mentions[word] for word in asked} if self._mentions.keys() >= set(asked) else None
         for _ in range(2):
             self._finish()
             if all(word in self._mentions for word in asked):
@@ -143,10 +165,42 @@ class CommitFiles:
         if self._searched:
             self._mentions.update(_paths_of(self._searched, found))
 
-    def search_lines(self, pattern: str, suffixes: Iterable[str]) -> Callable[[], list[FoundLine] | None]:
+    def _index(self) -> WordIndex | None:
+        """The index of the repository, when it covers this tree."""
+        index = self.store.notes.get(_INDEX)
+        if not isinstance(index, WordIndex):
+            return None
+        if self._indexed is None:
+            self.paths()
+            assert self._oids is not None
+            by_oid: dict[str, tuple[str, ...]] = {}
+            for path, oid in self._oids.items():
+                if path.endswith(PYTHON_SUFFIXES + DOCUMENT_SUFFIXES):
+                    by_oid[oid] = (*by_oid.get(oid, ()), path)
+            is_covered = len(by_oid) >= MIN_INDEXED and index.cover(self.store, by_oid)
+            self._indexed = by_oid if is_covered else {}
+        return index if self._indexed else None
+
+    def _look_up(self, index: WordIndex, words: Iterable[str]) -> None:
+        assert self._indexed is not None
+        for word in words:
+            if word not in self._mentions and _PLAIN.match(word):
+                found = [self._indexed[oid] for oid in index.holding(word) if oid in self._indexed]
+                self._mentions[word] = tuple(sorted(chain.from_iterable(found)))
+
+    def search_lines(
+        self, pattern: str, suffixes: Iterable[str], words: Iterable[str], defined: Iterable[str]
+    ) -> Callable[[], list[FoundLine] | None]:
         """Will search for the lines that match a Perl pattern, each alternative of which begins with a word: along with
         the words of the next `expect`. What comes back waits for the end and gives path, number and text of each, and
-        perhaps of other lines; None when this git can't search so, or there are too many."""
+        perhaps of other lines; None when this git can't search so, or there are too many.
+
+        Such a line has one of the words, or one of the defined ones behind `def`, or starts a class, or makes a
+        property."""
+        index, asked = self._index(), (list(words), list(defined))
+        if index is not None and all(_PLAIN.match(word) for each in asked for word in each):
+            known = index
+            return lambda: self._indexed_lines(known, pattern, tuple(suffixes), *asked)
         wanted = self._wanted = _Lines(pattern=pattern, suffixes=tuple(suffixes))
 
         def found() -> list[FoundLine] | None:
@@ -160,6 +214,31 @@ class CommitFiles:
 
         return found
 
+    def _indexed_lines(
+        self, index: WordIndex, pattern: str, suffixes: tuple[str, ...], words: list[str], defined: list[str]
+    ) -> list[FoundLine]:
+        """As `git grep` would find them, in the same order."""
+        assert self._oids is not None and self._indexed is not None
+        self._look_up(index, words)
+        held = [(word, path) for word in words for path in self._mentions[word]]
+        held += [
+            (word, path) for word in defined for oid in index.defining(word) for path in self._indexed.get(oid, ())
+        ]
+        wanted: dict[str, list[bytes]] = {}
+        for word, path in held:
+            if path.endswith(suffixes):
+                wanted.setdefault(path, []).append(word.encode("ascii"))
+        compiled = re.compile(rf"\b(?:{pattern})".encode())
+        ours = [(path, self._oids[path]) for path in self.paths() if path.endswith(suffixes)]
+        found = {
+            (path, number): text
+            for path, number, text in index.lines(ours)
+            if CLASS_LINE.search(text) is not None or compiled.search(text) is not None
+        }
+        for path, raw in self.read_many(wanted):
+            found.update(((path, number), text) for number, text in _lines_with(raw, wanted[path], compiled))
+        return [(path, number, text) for (path, number), text in sorted(found.items())]
+
 
 class _Lines(Struct, kw_only=True):
     """Lines that somebody wants; found: None until they are, or when they can't be."""
@@ -168,6 +247,25 @@ class _Lines(Struct, kw_only=True):
     suffixes: tuple[str, ...]
     is_sought: bool = False
     found: list[FoundLine] | None = None
+
+
+def _lines_with(text: bytes, words: Iterable[bytes], pattern: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Number and text of the lines that have one of the words and match."""
+    starts = set()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            starts.add(text.rfind(b"\n", 0, at) + 1)
+            end = text.find(b"\n", at)
+            at = text.find(word, end) if end >= 0 else -1
+    number, counted = 1, 0
+    for start in sorted(starts):
+        end = text.find(b"\n", start)
+        line = text[start : end if end >= 0 else len(text)]
+        if pattern.search(line) is not None:
+            number += text.count(b"\n", counted, start)
+            counted = start
+            yield number, line
 
 
 def _lines_of(said: bytes, head: int) -> list[FoundLine] | None:

@@ -84,6 +84,7 @@ class ObjectStore:
         self._num_entries = 0
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._blob_bytes = 0
+        self.notes: dict[str, object] = {}  # facts about objects of this repository, by whoever finds them
 
     def commit(self, oid: str) -> Commit:
         raw = self._object(oid, b"commit", MAX_META_BYTES)

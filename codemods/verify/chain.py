@@ -13,7 +13,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from codemods.repo.commit_files import cover, use_index
 from codemods.repo.store import ObjectStore
+from codemods.repo.word_cache import keep_index, load_index
+from codemods.repo.word_index import WordIndex
 from codemods.repo.workers import in_order
 from codemods.schema.certificate import Certificate
 from codemods.schema.config import Settings
@@ -23,6 +26,8 @@ from codemods.verify.certificate import Explain, Readers, certify
 
 # Objects that may pile up before the cyclic collector goes through them: about 150 MB of syntax trees.
 _PILE = 1_000_000
+# Commits for which an index of the words is worth making anew: it takes as long as three searches.
+_INDEX_FROM = 4
 
 
 class Failed(Struct, frozen=True, kw_only=True):
@@ -46,11 +51,12 @@ class Uncheckable(UnmovedError):
 
 class Request(Struct, frozen=True, kw_only=True):
     """What to check. explain, readers: importable functions, so that other processes find them; None for the real ones.
-    They get the change between two trees."""
+    They get the change between two trees. caches: what words stand where is kept for the next run."""
 
     git_dir: Path
     commits: tuple[str, ...]
     settings: Settings
+    caches: bool = False
     explain: Explain | None = None
     readers: Readers | None = None
 
@@ -75,18 +81,48 @@ def _error(commit: str, failed: Failed) -> UnmovedError:
 
 def _alone(request: Request) -> Generator[Certificate | Failed, None, None]:
     with ObjectStore(request.git_dir) as store:
-        for commit in request.commits:
-            yield _certified(store, commit, request)
-            _tidy()
+        index = _indexed(store, request, len(request.commits))
+        try:
+            for commit in request.commits:
+                yield _certified(store, commit, request)
+                _tidy()
+        finally:
+            if index is not None and request.caches:
+                keep_index(request.git_dir, index)
+
+
+def _indexed(store: ObjectStore, request: Request, num_commits: int) -> WordIndex | None:
+    """The index that the trees of a store are searched by from now on; None where making one takes longer than it
+    saves."""
+    if not request.caches and num_commits < _INDEX_FROM:
+        return None
+    index = load_index(request.git_dir) if request.caches else WordIndex()
+    use_index(store, index)
+    return index
+
+
+def _keep_index_of(request: Request, commit: str) -> None:
+    """Finds the words of one tree, so that the processes need not, each for itself."""
+    with contextlib.suppress(UnmovedError), ObjectStore(request.git_dir) as store:  # whoever checks the commit says it
+        index = _indexed(store, request, 1)
+        if index is not None:
+            cover(store, store.commit(commit).tree)
+            keep_index(request.git_dir, index)
 
 
 def _together(request: Request, jobs: int) -> Generator[Certificate | Failed, None, None]:
+    _keep_index_of(request, request.commits[-1])
     return in_order(_work, request.commits, jobs=jobs, start=_start, given=_without_commits(request))
 
 
 def _without_commits(request: Request) -> Request:
     return Request(
-        git_dir=request.git_dir, commits=(), settings=request.settings, explain=request.explain, readers=request.readers
+        git_dir=request.git_dir,
+        commits=(),
+        settings=request.settings,
+        caches=request.caches,
+        explain=request.explain,
+        readers=request.readers,
     )
 
 
@@ -100,6 +136,7 @@ class _Worker:
 def _start(request: Request) -> None:
     _Worker.request = request
     _Worker.store = ObjectStore(request.git_dir)
+    _indexed(_Worker.store, request, _INDEX_FROM)
     gc.disable()  # it would go through millions of nodes of syntax trees again and again
 
 

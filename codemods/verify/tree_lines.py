@@ -54,7 +54,9 @@ class TreeLines:
         """Lets a base that can search by itself do so while others work, along with the words it is told next."""
         search = getattr(self.change.new.base, "search_lines", None)
         if search is not None:
-            self._search = search(self._alternatives, (".py",))
+            asked = self.asked
+            words = asked.classes | asked.written | asked.said
+            self._search = search(self._alternatives, (".py",), sorted(words), sorted(asked.defined))
 
     def raw(self, side: int, path: str) -> bytes:
         """The file a hit stands in."""
@@ -65,7 +67,7 @@ class TreeLines:
 
     @cached_property
     def hits(self) -> tuple[Hit, ...]:
-        """Every line that matched, whatever for, and perhaps others that somebody else looked for."""
+        """Every line that matched, whatever for."""
         return tuple(self._found())
 
     @cached_property
@@ -254,7 +256,10 @@ class TreeLines:
                     yield from _search(NEW, path, self.raw(NEW, path), compiled)
         else:
             ours = {path for path, _, _ in found if path.endswith(".py")} - self.changed
-            yield from [Hit(NEW, path, number, text) for path, number, text in found if path in ours]
+            for path, number, text in found:
+                # A base may have looked for something else at once; that is none of ours.
+                if path in ours and (_HEADER.match(text) is not None or compiled.search(text) is not None):
+                    yield Hit(NEW, path, number, text)
         for path in sorted(self.changed):
             for side in (0, 1):
                 yield from _search(side, path, self.raw(side, path), compiled)

@@ -63,6 +63,30 @@ def checked(
     return list(verify_chain(request, jobs, Silent()))
 
 
+def really_checked(root: Path, jobs: int, *, caches: bool) -> list[bytes]:
+    """What is found by the real functions."""
+    found = resolve_range(root, "base..HEAD")
+    request = Request(git_dir=found.git_dir, commits=found.commits, settings=Settings(), caches=caches)
+    return [msgspec.json.encode(each) for each in verify_chain(request, jobs, Silent())]
+
+
+def test_what_is_kept_changes_no_result(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(root, "class", a=b"class A:\n    def __init__(self):\n        self.n = self.m = 1\n")
+    commit(root, "reader", **{f"r{n}": b"from a import A\nA().n + %d\n\nclass B(A): ...\n" % n for n in range(310)})
+    commit(root, "renames", a=b"class A:\n    def __init__(self):\n        self.k = self.m = 1\n")
+    expected = really_checked(root, 1, caches=False)
+    assert b"U119" in expected[-1]
+    for jobs in (2, 1):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache{jobs}"))
+        assert really_checked(root, jobs, caches=True) == expected  # nothing is kept yet
+        (kept,) = [each for each in (tmp_path / f"cache{jobs}").rglob("*") if each.is_file()]
+        assert really_checked(root, 3 - jobs, caches=True) == expected
+        raw = kept.read_bytes()
+        kept.write_bytes(raw[:5000] + b"?" + raw[5001:])
+        assert really_checked(root, jobs, caches=True) == expected
+        assert kept.read_bytes()[5000:5001] != b"?"
+
+
 def test_each_commit_gets_its_verdict_in_order(root: Path) -> None:
     found = checked(root)
     assert [(one.subject, one.verdict, one.passes) for one in found] == [

@@ -1,0 +1,137 @@
+"""Which words stand in a blob, and which of its lines start a class or make a property: found once for each blob, so
+that a tree is searched without being read again, and the next commit costs what it changes.
+
+A word is as long as it can be, of ASCII letters, digits and underscores; one behind `def` is known as that, too. What
+it means, which blobs make a tree and what is done with a find is decided by the callers; word_cache.py keeps an index
+from one run to the next."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator
+
+from codemods.repo.store import ObjectStore
+
+# Above this, blobs that the tree at hand does not have are let go: some three trees of 5,000 files.
+MAX_WORD_BYTES = 32_000_000
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_WORDS_ONLY = bytes(byte if byte in _WORD else 32 for byte in range(256))
+CLASS_LINE = re.compile(rb"\bclass[ \t]+\w+[ \t]*[(:]")
+_KEPT_LINE = re.compile(CLASS_LINE.pattern + rb"|\bproperty\(")
+_NEEDLES = (b"class", b"property(")
+_DEFINED = re.compile(rb"def[ \t]+\w+")
+_AT_ONCE = 256
+
+# Part of the key of what is kept: another way to find words or lines is another index.
+RECIPE = (_WORDS_ONLY + _KEPT_LINE.pattern + _DEFINED.pattern).hex()
+
+
+class Part:
+    """The facts about some blobs. words: those of each blob behind one another, every word between line feeds. defined:
+    the same of words behind `def`. lines: `number:text` and a line feed for each. ends: where the next blob starts in
+    words, defined and lines, for each blob, with the start of the first in front."""
+
+    def __init__(self) -> None:
+        self.oids: list[str] = []
+        self.texts = (bytearray(), bytearray(), bytearray())
+        self.ends = (array("I", [0]), array("I", [0]), array("I", [0]))
+
+    def add(self, oid: str, facts: Iterable[bytes | bytearray]) -> None:
+        self.oids.append(oid)
+        for text, ends, fact in zip(self.texts, self.ends, facts, strict=True):
+            text += fact
+            ends.append(len(text))
+
+    def with_word(self, word: str, kind: int) -> Iterator[str]:
+        """The blobs with a word. kind: 0 anywhere, 1 behind `def`."""
+        find, ends, between_feeds = self.texts[kind].find, self.ends[kind], b"\n%b\n" % word.encode("ascii")
+        at = find(between_feeds)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            yield self.oids[number - 1]
+            at = find(between_feeds, ends[number])
+
+    def facts(self, number: int) -> Iterator[bytearray]:
+        """Words, defined and lines of one blob."""
+        for text, ends in zip(self.texts, self.ends, strict=True):
+            yield text[ends[number] : ends[number + 1]]
+
+
+class WordIndex:
+    """Grows with the blobs that are asked about. num_new: blobs that came since it was made or kept."""
+
+    def __init__(self, kept: Part | None = None) -> None:
+        self.part = kept or Part()
+        self._numbers = {oid: number for number, oid in enumerate(self.part.oids)}
+        self.num_new = 0
+
+    def cover(self, store: ObjectStore, oids: Collection[str]) -> bool:
+        """Takes in the blobs that it does not know. False when one of them is too large to be read: then a search here
+        would miss it."""
+        missing = [oid for oid in dict.fromkeys(oids) if oid not in self._numbers]
+        for start in range(0, len(missing), _AT_ONCE):
+            asked = missing[start : start + _AT_ONCE]
+            for oid, raw in zip(asked, store.blobs(asked), strict=True):
+                if raw is None:
+                    return False
+                self._numbers[oid] = len(self.part.oids)
+                self.part.add(oid, (*_words_of(raw), _lines_of(raw)))
+                self.num_new += 1
+        if missing and len(self.part.texts[0]) > MAX_WORD_BYTES:
+            self._let_go(frozenset(oids))
+        return True
+
+    def holding(self, word: str) -> Iterator[str]:
+        """The blobs with a word, and perhaps some that the tree at hand does not have."""
+        return self.part.with_word(word, 0)
+
+    def defining(self, word: str) -> Iterator[str]:
+        """As `holding`, of the blobs that have it behind `def`."""
+        return self.part.with_word(word, 1)
+
+    def lines(self, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, bytes]]:
+        """Path, number and text of the lines that start a class or make a property. files: path and blob of each."""
+        text, ends, numbers = self.part.texts[2], self.part.ends[2], self._numbers
+        for path, oid in files:
+            start, end = ends[numbers[oid]], ends[numbers[oid] + 1]
+            if start < end:
+                for line in bytes(text[start : end - 1]).split(b"\n"):
+                    number, _, rest = line.partition(b":")
+                    yield path, int(number), rest
+
+    def _let_go(self, kept: Collection[str]) -> None:
+        part = Part()
+        for number, oid in enumerate(self.part.oids):
+            if oid in kept:
+                part.add(oid, self.part.facts(number))
+        self.part = part
+        self._numbers = {oid: number for number, oid in enumerate(part.oids)}
+
+
+def _words_of(raw: bytes) -> tuple[bytes, bytes]:
+    words = set(raw.translate(_WORDS_ONLY).split())
+    defined = {each[4:].lstrip() for each in _DEFINED.findall(raw)} if b"def" in words else ()
+    return b"\n%b\n" % b"\n".join(words), b"\n%b\n" % b"\n".join(defined) if defined else b""
+
+
+def _lines_of(raw: bytes) -> bytes:
+    starts = sorted({start for needle in _NEEDLES for start in _line_starts(raw, needle)})
+    found, number, counted = [], 1, 0
+    for start in starts:
+        end = raw.find(b"\n", start)
+        text = raw[start:] if end < 0 else raw[start:end]
+        if _KEPT_LINE.search(text) is not None:
+            number += raw.count(b"\n", counted, start)
+            counted = start
+            found.append(b"%d:%b\n" % (number, text))
+    return b"".join(found)
+
+
+def _line_starts(raw: bytes, needle: bytes) -> Iterable[int]:
+    at = raw.find(needle)
+    while at >= 0:
+        yield raw.rfind(b"\n", 0, at) + 1
+        end = raw.find(b"\n", at)
+        at = raw.find(needle, end) if end >= 0 else -1
