@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -37,6 +37,13 @@ def replay(
     python: Annotated[
         Path | None, typer.Option("--python", metavar="FILE", help="The Python that the program needs. Default: ours.")
     ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="NAME", help="A variable that the program gets. Repeatable.", show_default=False),
+    ] = None,
+    unconfined: Annotated[
+        bool, typer.Option("--unconfined", help="Let the program do what it likes, with your whole environment.")
+    ] = False,
     root: Root = None,
     format_: FormatOption = None,
     config: ConfigOption = None,
@@ -44,8 +51,10 @@ def replay(
 ) -> None:
     """Run the function as it is now on recorded inputs, and compare result, exception, writes and logs.
 
-    This imports and runs the program's own code, in processes of their own, with its environment, below --root. The
-    receiver is made without its initialiser and gets the recorded attributes; what was not kept is a placeholder. Where
+    This imports and runs the program's own code, from --root, in processes that are confined: no network, no further
+    programs, no files but for reading what is below --root and what Python is made of, of the environment what Python
+    needs and the variables that were recorded. Where code reaches out, its recording is inconclusive. The receiver is
+    made without its initialiser and gets the recorded attributes; what was not kept is a placeholder. Where
     code asks for more than was recorded, the recording is inconclusive.
 
     With --against, parameters get the recorded arguments by name, then attributes of the recorded `self`; the result
@@ -62,15 +71,26 @@ def replay(
     """
 
     def body(session: Session) -> int:
-        return _replay(session, [Path(each) for each in recordings], against, timeout, python, update=update)
+        if unconfined and env:
+            raise UsageProblem(
+                "--unconfined gives the whole environment, --env a part of it", fix="leave one of them out"
+            )
+        own = Own(timeout, python, tuple(env or ()), not unconfined)
+        return _replay(session, [Path(each) for each in recordings], against, own, update=update)
 
     raise typer.Exit(run(body, root=root, format_=format_text(format_), options=config or (), show_config=show_config))
 
 
-def _replay(
-    session: Session, places: Sequence[Path], against: str | None, timeout: str | None, python: Path | None,
-    *, update: bool,
-) -> int:  # fmt: skip
+class Own(NamedTuple):
+    """How the processes are run."""
+
+    timeout: str | None
+    python: Path | None
+    env: tuple[str, ...]
+    is_confined: bool
+
+
+def _replay(session: Session, places: Sequence[Path], against: str | None, own: Own, *, update: bool) -> int:
     from codemods.prove.golden import golden_files
     from codemods.prove.replay import ReplayRequest
     from codemods.prove.replay import replay as run_replay
@@ -89,14 +109,22 @@ def _replay(
         paths=(*settings.source_roots, *(() if settings.source_roots else ("src",))),
         against=target_name(session, against) if against else "",
         redact=settings.redact,
-        timeout_s=_seconds(timeout),
-        python=os.fspath(python) if python is not None else "",
+        timeout_s=_seconds(own.timeout),
+        python=os.fspath(own.python) if own.python is not None else "",
+        environment=own.env,
+        is_confined=own.is_confined,
     )
-    ran = run_replay(golden_files(places), request, os.environ)
+    ran, lacks = run_replay(golden_files(places), request, os.environ)
     rows = [each.replayed for each in ran]
     totals = {verdict.value: sum(row.verdict is verdict for row in rows) for verdict in ReplayVerdict}
     changed = [each for each in ran if each.updated is not None]
-    report = ReplayReport(against=request.against, recordings=rows, totals=totals, written=update and bool(changed))
+    report = ReplayReport(
+        against=request.against,
+        recordings=rows,
+        totals=totals,
+        written=update and bool(changed),
+        notes=[f"this system lacks {each}: the program was confined by the rest" for each in lacks],
+    )
     if not session.is_json:
         session.console.out(_lines(report, update=update))
     if update:
@@ -143,6 +171,8 @@ def _lines(report: ReplayReport, *, update: bool) -> Iterator[Line]:
         reason = f"  {row.reason}" if row.verdict.value in ("inconclusive", "unmatched") else ""
         yield line(Span(f"{row.verdict.value:13}", style), Span(row.file, Style.PLACE), reason)
         yield from _details(row, update=update)
+    for note in report.notes:
+        yield line(Span("note: ", Style.WARN), note)
     yield line(", ".join(f"{number} {verdict}" for verdict, number in report.totals.items() if number))
 
 

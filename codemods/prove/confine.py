@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from codemods.prove import sandbox_kernel
+from . import sandbox_kernel  # noqa: TID252 -- it is loaded into programs that don't have this package, too
 
 # No part of a path that is read may be one of these, wherever it lies.
 _SECRET = frozenset({
@@ -29,6 +29,11 @@ _SYSTEM = (
     "/etc/mime.types", "/etc/ld.so.cache", "/System/Library", "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom",
 )  # fmt: skip
 _WRITABLE = ("/dev/null",)
+# Of the machine, what programs look at as they are loaded; nothing in it is anybody's secret.
+_MACHINE = (
+    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/loadavg", "/proc/filesystems",
+    "/sys/devices/system", "/etc/os-release", "/usr/share",
+)  # fmt: skip
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MOST_REPORTS = 20
 
@@ -36,8 +41,10 @@ _NEVER = (
     "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.startfile", "os.kill",
     "os.killpg", "pty.spawn", "subprocess.Popen", "signal.pthread_kill", "_thread.start_new_thread",
     "_thread.start_joinable_thread", "sys.addaudithook", "sys.remote_exec", "resource.prlimit",
-    "gc.get_objects",
+    "gc.get_objects", "gc.get_referents",
 )  # fmt: skip
+# What a whole program may do: all of it ends with its process.
+_OF_PROGRAMS = ("_thread.start_new_thread", "_thread.start_joinable_thread", "gc.get_objects", "gc.get_referents")
 _NEVER_BELOW = frozenset({
     "socket", "ctypes", "ftplib", "http", "imaplib", "nntplib", "poplib", "smtplib", "telnetlib", "urllib", "syslog",
     "webbrowser", "winreg", "_winapi", "msvcrt",
@@ -66,16 +73,17 @@ class Refused(BaseException):
     """The subject asked for what nothing in a worker may do. Not an Exception: what follows from it means nothing."""
 
 
-def limit_resources(*, memory_mb: int, file_mb: int, open_files: int) -> tuple[str, ...]:
-    """Bounds that the system keeps for this process. What it has no bound for."""
+def limit_resources(*, memory_mb: int, file_mb: int, open_files: int, threads: bool = False) -> tuple[str, ...]:
+    """Bounds that the system keeps for this process. threads: whether it may have some. What it has no bound for."""
     wanted = [
         ("RLIMIT_AS", memory_mb << 20, "a limit of memory"),
         ("RLIMIT_DATA", memory_mb << 20, ""),
         ("RLIMIT_FSIZE", file_mb << 20, "a limit of the size of files"),
         ("RLIMIT_NOFILE", open_files, "a limit of open files"),
-        ("RLIMIT_NPROC", 0, ""),  # nothing is refused by it where the user is root, or where others may start some
         ("RLIMIT_CORE", 0, ""),
     ]
+    if not threads:  # nothing is refused by it where the user is root, or where others may start some
+        wanted.append(("RLIMIT_NPROC", 0, ""))
     lacks = []
     for name, value, what in wanted:
         if not _is_bounded(name, value):
@@ -94,17 +102,24 @@ def _is_bounded(name: str, value: int) -> bool:
     return True
 
 
-def confine(folder: str, readable: Sequence[str], report: Callable[[str], None]) -> tuple[str, ...]:
-    """From here on. report(text) is called for each of the first refusals. What the system could not add."""
+def confine(
+    folder: str, readable: Sequence[str], report: Callable[[str], None], *, is_program: bool = False
+) -> tuple[str, ...]:
+    """From here on. report(text) is called for each of the first refusals. What the system could not add.
+
+    is_program: a whole program is loaded, which may start threads and have its handlers of signals, as its process ends
+    with it; it may also load libraries where the kernel keeps all of its rules, as Python does not see what they do."""
     folder = os.path.realpath(folder)
-    readable = _readable(readable)
-    lacks = sandbox_kernel.close_in(folder, readable, _WRITABLE)
+    readable = _readable((*readable, *(_MACHINE if is_program else ())))
+    lacks = sandbox_kernel.close_in(folder, readable, _WRITABLE, threads=is_program)
+    has_libraries = is_program and not lacks
     refuse = _refuser(report)
-    _close_side_doors(refuse)
-    for name in _NO_MODULES:
-        sys.modules.pop(name, None)
+    _close_side_doors(refuse, is_program)
+    if not has_libraries:
+        for name in _NO_MODULES:
+            sys.modules.pop(name, None)
     sys.dont_write_bytecode = True
-    sys.addaudithook(_hook(_Places(folder, readable), refuse))
+    sys.addaudithook(_hook(_Places(folder, readable), refuse, is_program, has_libraries))
     return lacks
 
 
@@ -125,37 +140,44 @@ def _refuser(report: Callable[[str], None]) -> Callable[[str], None]:
     return refuse
 
 
-def _close_side_doors(refuse: Callable[[str], None]) -> None:
+def _close_side_doors(refuse: Callable[[str], None], is_program: bool) -> None:
     import posix
     import threading
 
     def closed(name: str) -> Callable[..., None]:
         return lambda *_, **__: refuse(name)
 
-    doors = [
-        *((module, name) for module in (signal, importlib.import_module("_signal")) for name in _SIGNALS),
+    doors: list[tuple[Any, str]] = [
         *((module, name) for module in (os, posix) for name in _UNREPORTED),
-        *((module, name) for module in (threading, importlib.import_module("_thread")) for name in _THREADS),
         (resource, "setrlimit"),
         (importlib.import_module("_posixsubprocess"), "fork_exec"),
     ]
+    if not is_program:
+        doors += ((module, name) for module in (signal, importlib.import_module("_signal")) for name in _SIGNALS)
+        doors += ((module, name) for module in (threading, importlib.import_module("_thread")) for name in _THREADS)
     for module, name in doors:
         if hasattr(module, name):
             setattr(module, name, closed(f"{module.__name__.lstrip('_')}.{name}()"))
 
 
-def _hook(places: _Places, refuse: Callable[[str], None]) -> Callable[[str, tuple[Any, ...]], None]:
+def _hook(
+    places: _Places, refuse: Callable[[str], None], is_program: bool, has_libraries: bool
+) -> Callable[[str, tuple[Any, ...]], None]:
     rules: dict[str, Callable[[tuple[Any, ...]], bool] | None] = dict.fromkeys(_NEVER, _never)
     rules |= {event: places.may_change(where, event not in _ON_LINKS) for event, where in _CHANGES.items()}
     rules |= dict.fromkeys(_LISTS, places.may_list)
     rules |= {"open": places.may_open, "import": _may_import, "socket.gethostname": None, "socket.__new__": _is_local}
-    rules["resource.setrlimit"] = _is_clock
+    rules["resource.setrlimit"] = _never if is_program else _is_clock
+    if is_program:
+        rules |= dict.fromkeys(_OF_PROGRAMS)
+        rules["import"] = None if has_libraries else _import_of_none
+    never_below = _NEVER_BELOW - {"ctypes"} if has_libraries else _NEVER_BELOW
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         try:
             rule = rules[event]
         except KeyError:
-            rule = _never if event.partition(".")[0] in _NEVER_BELOW else None
+            rule = _never if event.partition(".")[0] in never_below else None
         if rule is not None and not rule(args):
             refuse(f"{event}({', '.join(map(_shown, args[:3]))})")
 
@@ -168,6 +190,13 @@ def _never(_: tuple[Any, ...]) -> bool:
 
 def _may_import(args: tuple[Any, ...]) -> bool:
     return args[0] not in _NO_MODULES
+
+
+def _import_of_none(args: tuple[Any, ...]) -> bool:
+    """A program that can do without a module asks for it all the same."""
+    if args[0] in _NO_MODULES:
+        raise ImportError(f"{args[0]} is not to be had in a replay: this kernel would not see what libraries do")
+    return True
 
 
 def _is_local(args: tuple[Any, ...]) -> bool:

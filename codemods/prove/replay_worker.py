@@ -1,8 +1,9 @@
 """One process of a replay: makes the recorded calls on the function at hand and writes down what came of each.
 
-It says what happened and compares nothing. Runs in the user's environment, beside the user's program: standard library
-alone. Answers go to a file, one JSON line when a recording is begun and one when it is done, so that whoever waits
-knows which one a crash or a hang belongs to."""
+It says what happened and compares nothing. Runs in the user's Python, beside the user's program: standard library
+alone. It confines itself before anything of the program is loaded (confine.py), unless it is asked not to. Answers go
+to a file, one JSON line when a recording is begun, one when it is done, and one for each thing that was refused, so
+that whoever waits knows which recording a crash, a hang or a refusal belongs to."""
 
 from __future__ import annotations
 
@@ -13,10 +14,12 @@ import sys
 import warnings
 from typing import Any, TextIO
 
-from . import replay_build  # noqa: TID252 -- see record_values.py
+from . import confine, replay_build, sandbox_kernel  # noqa: TID252 -- see record_values.py
 from .record_values import WHOLE, Capture, Reads, changes, home, same  # noqa: TID252
 from .redact import Rules  # noqa: TID252
 from .replay_bind import Bound, Candidate, CantBind, NoTarget, bind, find  # noqa: TID252
+
+_MEMORY_MB, _FILE_MB, _OPEN_FILES = 16_384, 64, 512
 
 
 def main(request: str, answers: str) -> None:
@@ -26,6 +29,8 @@ def main(request: str, answers: str) -> None:
     sys.path[:0] = given["paths"]
     warnings.simplefilter("ignore")
     with open(answers, "a", encoding="ascii") as out:
+        if given["folder"]:
+            _say(out, {"lacks": _confine(given["folder"], given["readable"], out)})
         for number, recording in given["recordings"]:
             _say(out, {"begun": number})
             replay_build.forget()
@@ -33,6 +38,21 @@ def main(request: str, answers: str) -> None:
             _say(out, {"done": number, **answer})
     # Threads that the program left behind are not waited for.
     os._exit(0)
+
+
+def _confine(folder: str, readable: list[str], out: TextIO) -> list[str]:
+    """For ever. What this system does not have."""
+    import logging  # noqa: F401 -- what is needed later is loaded while it can be
+    import threading  # noqa: F401
+
+    sandbox_kernel.die_with_parent(os.getppid())
+    lacks = sandbox_kernel.leave_network()
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    sandbox_kernel.go_first_when_memory_ends()
+    lacks += confine.limit_resources(memory_mb=_MEMORY_MB, file_mb=_FILE_MB, open_files=_OPEN_FILES, threads=True)
+    own = [os.path.dirname(os.path.abspath(__file__)), sys.prefix, sys.base_prefix]
+    lacks += confine.confine(folder, [*own, *readable], lambda what: _say(out, {"refused": what}), is_program=True)
+    return list(lacks)
 
 
 def _say(out: TextIO, line: dict[str, Any]) -> None:

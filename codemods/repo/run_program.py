@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -16,6 +17,7 @@ from codemods.schema.errors import ConfigError
 
 _POLL_S = 0.02
 _KEPT_STDERR = 2000
+_TAKEN_AT_ONCE = 256
 
 
 class CannotStart(ConfigError):
@@ -68,31 +70,58 @@ class Answering:
 
 
 def run_answering(
-    argv: Sequence[str], environ: Mapping[str, str], cwd: Path, *, answers: Path, timeout_s: float, scratch: Path
+    argv: Sequence[str], environ: Mapping[str, str], cwd: Path, *, answers: Path, timeout_s: float
 ) -> Answering:
     """Runs until the program ends or `answers` has not grown for `timeout_s`. All processes that it started and that
     stayed in its group end with it. Raises CannotStart."""
-    told = scratch / "stderr"
-    with told.open("wb") as stderr:
+    told, theirs = os.pipe()
+    os.set_blocking(told, False)
+    try:
+        with os.fdopen(theirs, "wb") as stderr:
+            try:
+                process = subprocess.Popen(
+                    argv, env=dict(environ), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=stderr, start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                raise CannotStart(argv, error) from error
+        tail = _Tail(told)
         try:
-            process = subprocess.Popen(
-                argv, env=dict(environ), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
-                start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:
-            raise CannotStart(argv, error) from error
-        try:
-            status = _waited(process, answers, timeout_s)
+            status = _waited(process, answers, timeout_s, tail)
         finally:
             with contextlib.suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    with told.open("rb") as file:
-        file.seek(max(0, told.stat().st_size - _KEPT_STDERR))
-        return Answering(status, file.read().decode("utf-8", "replace"))
+        tail.take()
+        return Answering(status, tail.text.decode("utf-8", "replace"))
+    finally:
+        os.close(told)
 
 
-def _waited(process: subprocess.Popen[bytes], answers: Path, timeout_s: float) -> int | None:
+class _Tail:
+    """The end of what a program writes, however much that is."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd, self._is_open, self.text = fd, True, b""
+
+    def wait(self, seconds: float) -> None:
+        """Until something was written, or a time has passed."""
+        if self._is_open and select.select([self._fd], [], [], seconds)[0]:
+            self.take()
+        elif not self._is_open:
+            time.sleep(seconds)
+
+    def take(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(_TAKEN_AT_ONCE):
+                part = os.read(self._fd, 1 << 16)
+                if not part:
+                    self._is_open = False
+                    return
+                self.text = (self.text + part)[-_KEPT_STDERR:]
+
+
+def _waited(process: subprocess.Popen[bytes], answers: Path, timeout_s: float, tail: _Tail) -> int | None:
     size, since = -1, time.monotonic()
     while True:
         status = process.poll()
@@ -103,4 +132,4 @@ def _waited(process: subprocess.Popen[bytes], answers: Path, timeout_s: float) -
             size, since = now, time.monotonic()
         elif time.monotonic() - since > timeout_s:
             return None
-        time.sleep(_POLL_S)
+        tail.wait(_POLL_S)

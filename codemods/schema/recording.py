@@ -123,9 +123,11 @@ class Replayed(Struct, frozen=True, kw_only=True):
 
 
 class ReplayReport(Struct, frozen=True, kw_only=True):
-    """`unmoved replay`. totals: verdict -> number. written: whether recordings were updated."""
+    """`unmoved replay`. totals: verdict -> number. written: whether recordings were updated. notes: what of the
+    confinement this system does not have."""
 
     against: str
     recordings: list[Replayed]
     totals: dict[str, int]
     written: bool
+    notes: list[str] = []
