@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from codemods.prove.certain import certain_of_maker
 from codemods.prove.class_calls import Call, Plan, plan_of
 from codemods.prove.driving import call_back, driven, frozen_error
 from codemods.prove.errors import Stopped, Unsupported
@@ -241,6 +242,10 @@ class PairOfClasses:
         self.new = ClassSubject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.old.plan = self.new.plan = plan_of(self.old.kind, self.new.kind)
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
+
+    def is_certain(self, value: Any) -> bool:
+        """Whether an attribute of what the initialiser is given is there whenever it begins."""
+        return certain_of_maker(self.new.loader.side, self.new.module, self.new.node).has(value)
 
     def with_new(self, side: Side) -> PairOfClasses:
         """The same old side beside another new one, called as before."""

@@ -10,22 +10,26 @@ from operator import is_
 from typing import Any, NamedTuple
 
 from codemods.prove.explore import Seen
-from codemods.prove.opaque import ATTR, CALL, EVENT, ROOT, Opaque, term
+from codemods.prove.opaque import ATTR, CALL, EVENT, ROOT, TEXT, Opaque, term
 from codemods.prove.run import Run
 from codemods.prove.settle import Settler, unversioned
 from codemods.prove.wording import event as in_words
 from codemods.prove.wording import word
 
 _WRITES = ("set", "delete")
+_RESULTS = ("return", "raise", "yield", "yielded", "callback returns")
+_SPOKEN = ("log", "output", "error output", "warning")
 
 
 class Difference(NamedTuple):
-    """One delta in one world. `old_at`, `new_at`: index of the effect on either side, -1 where there is none."""
+    """One delta in one world. `old_at`, `new_at`: index of the effect on either side, -1 where there is none. `read`:
+    what the new side reads, where that is the difference."""
 
     code: str
     message: str
     old_at: int
     new_at: int
+    read: Opaque | None = None
 
 
 def agree_at_once(seen: Seen) -> bool:
@@ -268,8 +272,35 @@ def _lost_write(each: Opaque, old_at: int, new_at: int, how: str, *, is_fault: b
     return Difference("D3" if is_fault else "D8", f"{how}{when}: {in_words(each)}", old_at, new_at)
 
 
-def early_reads(seen: Seen) -> list[Difference]:
-    """D4: attributes of inputs that the new twin reads on a path where the old one does not."""
+def topic(difference: Difference, seen: Seen) -> tuple[Any, ...]:
+    """What a difference speaks of, without the values that it has in one world: which call, which attribute, which
+    record, on either side."""
+    sides = ((seen.old, difference.old_at), (seen.new, difference.new_at))
+    about = [_about(run.events[at]) if 0 <= at < len(run.events) else None for run, at in sides]
+    read = unversioned(difference.read) if difference.read is not None else None
+    return (difference.code, seen.is_fault, id(read), *about)
+
+
+def _about(event: Opaque) -> Any:
+    kind = _kind(event)
+    if kind == "call":
+        return (kind, id(unversioned(event._u_parts[0])))
+    first = event._u_parts[3] if kind == "log" else event._u_parts[1] if len(event._u_parts) > 1 else None
+    if kind in _RESULTS or (kind in _SPOKEN and type(first) is not str):
+        return (kind, _opening(first))
+    return (kind, id(term(EVENT, "about", unversioned(first))))
+
+
+def _opening(value: Any) -> str:
+    """Of a text, how it begins; of anything else, of which kind it is."""
+    if type(value) is Opaque and value._u_kind is TEXT:
+        return next((part for part in value._u_parts if type(part) is str), "")
+    return value if type(value) is str else value._u_kind if type(value) is Opaque else type(value).__name__
+
+
+def early_reads(seen: Seen, is_certain: Callable[[Opaque], bool] = lambda _: False) -> list[Difference]:
+    """D4: attributes of inputs, and of what these hold, that the new twin reads on a path where the old one does not,
+    but for those that are certainly there."""
     reads = seen.new.reads
     candidates = [each for each in reads.keys() - seen.old.reads.keys() if _is_input(each)]
     if not candidates:
@@ -279,14 +310,15 @@ def early_reads(seen: Seen) -> list[Difference]:
     found = []
     for each in sorted(candidates, key=reads.__getitem__):
         plain = unversioned(each)
-        if plain not in known:
-            found.append(Difference("D4", f"{word(plain)} is read where it was not", -1, max(reads[each] - 1, 0)))
+        if plain not in known and not is_certain(plain):
+            message = f"{word(plain)} is read where it was not"
+            found.append(Difference("D4", message, -1, max(reads[each] - 1, 0), each))
     return found
 
 
-def _is_input(value: Opaque) -> bool:
-    """An attribute of an input that may be missing: one step from a parameter or from self."""
-    if value._u_kind is not ATTR:
-        return False
-    base = value._u_parts[0]
-    return type(base) is Opaque and base._u_kind is ROOT
+def _is_input(value: Any) -> bool:
+    """An attribute that may be missing: any number of steps from a parameter or from self."""
+    steps = 0
+    while type(value) is Opaque and value._u_kind is ATTR:
+        value, steps = value._u_parts[0], steps + 1
+    return steps > 0 and type(value) is Opaque and value._u_kind is ROOT

@@ -58,7 +58,7 @@ def again(found: Found, pair: PairOfSubjects) -> Again | None:
     old, new = pair.run(world, trace=True)
     seen = Seen(world, old, new)
     with outside_of_runs():
-        for each in [*differences(seen, pair.aliases), *early_reads(seen)]:
+        for each in [*differences(seen, pair.aliases), *early_reads(seen, pair.is_certain)]:
             if (each.code, each.message) == (found.difference.code, found.difference.message):
                 return Again(seen, each)
     return None

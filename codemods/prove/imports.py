@@ -157,6 +157,10 @@ class PairOfModules:
         self.old.facts = self.new.facts = name_facts(twins, old, new)
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
 
+    def is_certain(self, value: Any) -> bool:  # noqa: ARG002
+        """Importing has no inputs."""
+        return False
+
     def with_new(self, side: Side) -> PairOfModules:
         """The same old side beside another new one."""
         made = copy.copy(self)

@@ -7,7 +7,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from codemods.prove.certain import Certain
 from codemods.prove.opaque import ROOT, Opaque, attribute, term
+from codemods.prove.sides import Target
 from codemods.prove.subject import Subject
 
 _UNKNOWN: Any = object()
@@ -47,6 +49,23 @@ def shared_names(old: Subject, new: Subject) -> dict[str, Any]:
         else:
             found[name] = attribute(root, name.lstrip("_"))
     return found
+
+
+def certain_of(old: Subject, new: Subject) -> Certain:
+    """Which attributes of the inputs are surely there. Parameters of the same name are one input."""
+    types: dict[str, tuple[str, ast.expr]] = {}
+    for side in (new, old):
+        for each in side.parameters():
+            if each.annotation is not None:
+                types.setdefault(each.arg, (side.module, each.annotation))
+    owner: Target | None = None
+    if new.owner is not None:
+        owner = Target("class", new.module, new.owner.name, new.owner)
+    elif old.owner is not None:
+        module, _, name = old.loader.twins.original(f"{old.module}:{old.owner.name}").partition(":")
+        found = new.loader.side.resolve(module, name)
+        owner = found if isinstance(found.node, ast.ClassDef) else None
+    return Certain(new.loader.side, owner, old.node.name, types)
 
 
 def _has_instance(subject: Subject) -> bool:

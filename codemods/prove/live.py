@@ -4,6 +4,7 @@ opaque until they are written."""
 from __future__ import annotations
 
 import builtins
+import types
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,14 @@ def hook(kind: type) -> None:
             kind.__delattr__ = _delete  # type: ignore[method-assign,assignment]
     except (TypeError, AttributeError):
         return
+
+
+def fill(kind: type, names: set[str]) -> None:
+    """A class of which methods were left out is as abstract as it was with them: these names it defines."""
+    left: frozenset[str] = getattr(kind, "__abstractmethods__", frozenset())
+    if left:
+        own = {name for name in names if name not in kind.__dict__}
+        kind.__abstractmethods__ = frozenset(left - own)  # type: ignore[attr-defined]
 
 
 def _label(instance: Any) -> Opaque | None:
@@ -84,7 +93,21 @@ def _delete(instance: Any, name: str) -> None:
 
 
 def _new(kind: Any) -> Any:
-    return kind.__new__(kind)
+    """Nothing of the class runs. Also of an abstract class: a method of one runs on instances of the classes that
+    complete it."""
+    make = next(each.__dict__["__new__"] for each in kind.__mro__ if _is_built_in(each.__dict__.get("__new__")))
+    left: frozenset[str] = getattr(kind, "__abstractmethods__", frozenset())
+    if not left:
+        return make(kind)
+    kind.__abstractmethods__ = frozenset()
+    try:
+        return make(kind)
+    finally:
+        kind.__abstractmethods__ = left
+
+
+def _is_built_in(maker: Any) -> bool:
+    return isinstance(maker, types.BuiltinFunctionType)
 
 
 def _is_plain(kind: type, name: str) -> bool:

@@ -4,22 +4,26 @@ process; who confines it is sandbox's, what is reported is verdicts'."""
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
 
-from codemods.prove.compare import Difference, differences, early_reads, is_cut
+from codemods.prove.certain import Certain
+from codemods.prove.compare import Difference, differences, early_reads, is_cut, topic
 from codemods.prove.explore import Budget, Exploration, Seen
-from codemods.prove.inputs import input_term, shared_names
-from codemods.prove.opaque import ATTR, Opaque, current
+from codemods.prove.inputs import certain_of, input_term, shared_names
+from codemods.prove.opaque import ATTR, EVENT, Opaque, current
 from codemods.prove.run import Run
 from codemods.prove.sides import Side
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
 from codemods.prove.subject import Subject
 from codemods.prove.world import World
+
+_MOST_OF_A_TOPIC = 8
 
 
 class Found(Struct, eq=False):
@@ -37,6 +41,7 @@ class Walk(Struct, eq=False):
     is_complete: bool = True
     cut: dict[str, int] = field(default_factory=dict)  # why runs were cut short, and how often
     found: list[Found] = field(default_factory=list)
+    known: set[tuple[str, str]] = field(default_factory=set)  # code and message of all that differs
 
 
 class PairOfSubjects:
@@ -67,6 +72,14 @@ class PairOfSubjects:
                 each.fold_recursion()  # by induction: what differs in a call of itself differs in a call of it
         self.old.is_repeated = self.new.is_repeated = self.old.decorators != self.new.decorators
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
+
+    @cached_property
+    def _certain(self) -> Certain:
+        return certain_of(self.old, self.new)
+
+    def is_certain(self, value: Opaque) -> bool:
+        """Whether an attribute of an input is there whenever the callable begins."""
+        return self._certain.has(value)
 
     def with_new(self, side: Side) -> PairOfSubjects:
         """The same old side beside another new one."""
@@ -126,24 +139,53 @@ def _has_read(run: Run, base: Any, name: str) -> bool:
     return any(each._u_kind is ATTR and each._u_parts[0] is base and each._u_parts[1] == name for each in run.reads)
 
 
-def walk(pair: PairOfSubjects, budget: Budget, *, values: dict[Opaque, Any] | None = None, most: int = 200) -> Walk:
-    """Every world of a pair. Stops early where `most` different differences are found."""
-    made = Walk()
+def walk(
+    pair: PairOfSubjects,
+    budget: Budget,
+    *,
+    values: dict[Opaque, Any] | None = None,
+    most: int = 200,
+    besides: Collection[tuple[str, str]] = (),
+) -> Walk:
+    """Every world of a pair. Of differences that speak of the same thing, the first few are kept; the walk stops early
+    where `most` different things differ. besides: code and message of what is known to differ."""
+    made = Walk(known=set(besides))
     exploration = Exploration(pair.run, budget, values)
-    known: set[tuple[str, str]] = set()
+    topics: dict[Any, int] = {}
     for seen in exploration.worlds():
         current.run = _OUTSIDE  # whoever compares must not ask the world anything
         _count_cut(made, seen)
-        for each in [*differences(seen, pair.aliases), *([] if seen.is_fault else early_reads(seen))]:
+        for each in [*differences(seen, pair.aliases), *([] if seen.is_fault else early_reads(seen, pair.is_certain))]:
             key = (each.code, each.message)
-            if key not in known:
-                known.add(key)
+            if key in made.known:
+                continue
+            made.known.add(key)
+            about = topic(each, seen)
+            topics[about] = topics.get(about, 0) + 1
+            if topics[about] <= _MOST_OF_A_TOPIC:
                 made.found.append(Found(each, seen))
-        if len(known) >= most:
+        if len(topics) >= most:
             exploration.is_complete = False
             break
+    made.found = _telling(made.found)
     made.paths, made.faults, made.is_complete = exploration.paths, exploration.faults, exploration.is_complete
     return made
+
+
+def _telling(found: list[Found]) -> list[Found]:
+    """Without what only follows from another one: that a call raises which one side alone makes."""
+    if all(each.seen.is_fault for each in found):
+        return found
+    return [each for each in found if not each.seen.is_fault or _is_on_both(each.seen)]
+
+
+def _is_on_both(seen: Seen) -> bool:
+    return all(any(_is_of(each, seen.world.fault) for each in run.events) for run in (seen.old, seen.new))
+
+
+def _is_of(event: Opaque, fault: Opaque | None) -> bool:
+    """Whether an effect is the call that raises; by identity, since `==` asks the world."""
+    return event is fault or (event._u_kind is EVENT and len(event._u_parts) > 1 and event._u_parts[1] is fault)
 
 
 def _count_cut(made: Walk, seen: Seen) -> None:

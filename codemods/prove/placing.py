@@ -35,7 +35,8 @@ class Placing:
     def places(self, difference: Difference, old: Run, new: Run) -> tuple[Place, Place]:
         """On the old and on the new side; ("", 0) where there is nothing to name."""
         before = self._of(old, difference.old_at, is_old=True)
-        after = self._of(new, difference.new_at, is_old=False)
+        read = new.read_at.get(difference.read, ()) if difference.read is not None else ()
+        after = self._chosen(read, is_old=False) if read else self._of(new, difference.new_at, is_old=False)
         if not after[0]:
             after = self._across(before, is_old=True) or self._near(new, difference.old_at, is_old=False)
         if not before[0]:

@@ -21,6 +21,8 @@ from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
 from codemods.prove.power import Power, measure
 from codemods.prove.stable import Twins
+from codemods.prove.wording import event
+from codemods.prove.world import World
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Level, Pair, PairResult, ProofVerdict
 
@@ -187,8 +189,12 @@ def _distinct(found: list[Found]) -> list[Found]:
 
 
 def _controlled(pair: PairOfSubjects) -> str:
-    """Why an identical pair does not agree; empty when it does. What differs from itself proves nothing."""
+    """Why agreeing would say nothing: a callable that never began, or one that differs from itself. Empty where it
+    says something."""
     for side in (pair.old, pair.new):
+        begun = side.run(World({}), pair.is_rebound, trace=True)
+        if not begun.left:
+            return f"{side.reference} could not be called: {event(begun.events[0])}"
         same = pair.twin_of(side)
         walked = walk(same, Budget(_CONTROL_PATHS, _CONTROL_PATHS, 5.0), most=1)
         if walked.found:

@@ -54,6 +54,7 @@ class Run(Questions):
         self.returned: list[tuple[Place, Any]] = []  # with trace: what the subject's functions gave back, and where
         self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
         self.reads: dict[Opaque, int] = {}
+        self.read_at: dict[Opaque, tuple[Place, ...]] = {}  # with trace: the lines that led to each of them
         self.fresh: set[Opaque] = set()  # attributes that were read and can have no other value now
         self.implicit: set[Opaque] = set()
         self.touched: dict[Opaque, Opaque] = {}
@@ -136,12 +137,17 @@ class Run(Questions):
         if is_rebound and self.last_call is not None:
             found = term(ATTR, base, name, self.last_call)
         if found not in self.reads:
-            self.reads[found] = len(self.events)
+            self._note_read(found)
         if world.values and found in world.values:
             return self.given(found)
         if not is_rebound:
             self.fresh.add(found)
         return found
+
+    def _note_read(self, found: Opaque) -> None:
+        self.reads[found] = len(self.events)
+        if self.places is not None:
+            self.read_at[found] = subject_stack()
 
     def given(self, value: Opaque) -> Any:
         """The concrete value that the world has for an input: one of its own for each run, since it may be changed."""

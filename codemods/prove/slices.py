@@ -16,7 +16,7 @@ from codemods.prove import bindings, runtime
 from codemods.prove.branches import branches, mark
 from codemods.prove.definitions import is_data, names_used
 from codemods.prove.instrument import instrument
-from codemods.prove.live import hook, make_builtins
+from codemods.prove.live import fill, hook, make_builtins
 from codemods.prove.lone import LoneMethods
 from codemods.prove.opaque import GLOBAL, current, term
 from codemods.prove.proxies import ModuleProxy, OutsideProxy, is_known
@@ -104,6 +104,8 @@ class Space:
         found = self.names[node.name]
         if isinstance(found, type) and isinstance(node, ast.ClassDef):
             hook(found)
+            if made is not node:
+                fill(found, {each.name for each in node.body if isinstance(each, FunctionNode)})
             if self.loader.has_come(f"{self.facts.module}:{node.name}"):
                 found._u_new = True  # type: ignore[attr-defined]
         return found
@@ -111,12 +113,17 @@ class Space:
     def _class_slice(self, node: ast.ClassDef, wanted: set[str] | None) -> ast.ClassDef:
         if wanted is None:
             return node
-        kept = [each for each in node.body if not isinstance(each, FunctionNode) or self._is_kept(each, wanted)]
+        kept = [each for each in node.body if self._is_kept(each, wanted)]
         sliced = copy.copy(node)
         sliced.body = kept or [ast.copy_location(ast.Pass(), node)]
         return sliced
 
-    def _is_kept(self, node: FunctionNode, wanted: set[str]) -> bool:
+    @staticmethod
+    def _is_kept(node: ast.stmt, wanted: set[str]) -> bool:
+        """Not the slots: an instance that stands for a term keeps that in its dictionary."""
+        if not isinstance(node, FunctionNode):
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            return not any(isinstance(each, ast.Name) and each.id == "__slots__" for each in targets)
         return node.name in wanted or any(
             isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id in wanted
             for each in node.decorator_list

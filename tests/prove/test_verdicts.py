@@ -1,0 +1,107 @@
+"""What a verdict on a callable may rest on: it ran, on both sides, and what it says is said once."""
+
+from __future__ import annotations
+
+from codemods.schema.prove import ProofVerdict
+from tests.support.prove_texts import codes, proved
+
+_ABSTRACT = """
+from abc import ABC, abstractmethod
+
+
+class Base(ABC):
+    @abstractmethod
+    def size(self): ...
+
+    def twice(self, send):
+        send(self.size() * 2)
+
+
+class Worker(Base):
+    def size(self):
+        return 1
+
+    def start(self, send):
+        send(self.rank, {})
+
+    @classmethod
+    def make(cls, send):
+        send(cls(), {})
+"""
+
+
+def test_a_method_of_a_class_whose_other_methods_are_left_out_runs() -> None:
+    for name in ("Worker.start", "Worker.make"):
+        same, other = _ABSTRACT.format(1, 1), _ABSTRACT.format(2, 2)
+        assert proved(same, same, name).verdict is ProofVerdict.AGREES
+        assert [code for code, _ in codes(proved(same, other, name))] == ["D8"]
+
+
+def test_a_method_of_an_abstract_class_runs() -> None:
+    other = _ABSTRACT.replace("* 2", "* 3")
+    assert [code for code, _ in codes(proved(_ABSTRACT, other, "Base.twice"))] == ["D8"]
+
+
+def test_making_an_instance_of_an_abstract_class_still_fails() -> None:
+    before = _ABSTRACT + "\n\ndef make(send):\n    send(Worker())\n"
+    after = before.replace("    def size(self):\n        return 1\n", "    def sizes(self):\n        return 1\n")
+    assert "D9" in [code for code, _ in codes(proved(before, after, "make"))]
+
+
+_OWN_NEW = """
+class C:
+    def __new__(cls, *args):
+        raise TypeError("no")
+
+    def run(self, send):
+        send({})
+"""
+_SLOTS = """
+class C:
+    __slots__ = ("rank",)
+
+    def run(self, send):
+        send(self.rank, {})
+"""
+_STRUCT = """
+import msgspec
+
+
+class C(msgspec.Struct):
+    rank: int
+
+    def run(self, send):
+        send(self.rank, {})
+"""
+
+
+def test_an_instance_to_run_a_method_on_is_made_without_running_anything_of_its_class() -> None:
+    assert [code for code, _ in codes(proved(_OWN_NEW.format(1), _OWN_NEW.format(2), "C.run"))] == ["D8"]
+
+
+def test_instances_with_slots_stand_for_a_term_too() -> None:
+    assert [code for code, _ in codes(proved(_SLOTS.format(1), _SLOTS.format(2), "C.run"))] == ["D8"]
+
+
+def test_what_can_not_be_called_on_either_side_agrees_in_nothing() -> None:
+    found = proved(_STRUCT.format(1), _STRUCT.format(2), "C.run")
+    assert found.verdict is ProofVerdict.INCONCLUSIVE
+    assert "could not be called" in found.reason
+
+
+def test_a_call_that_is_new_is_said_once_and_not_again_for_its_failing() -> None:
+    before = "def run(send, log):\n    send(1)\n"
+    after = "def run(send, log):\n    log(1)\n    send(1)\n"
+    assert codes(proved(before, after, "run")) == [("D8", 2)]
+
+
+def test_differences_of_one_kind_do_not_hide_others() -> None:
+    """Each path says another text; what fails in the first call differs too, and is found."""
+    flags = [f"f{at}" for at in range(9)]
+    body = "".join(f"    if {flag}:\n        text += {flag}.name\n" for flag in flags)
+    head = f"def run(open_, log, {', '.join(flags)}):\n    text = ''\n"
+    before = (
+        f"{head}    try:\n        open_()\n    except Exception:\n        log('failed')\n{body}    log(text + 'a')\n"
+    )
+    after = before.replace("'failed'", "'did not'").replace("'a'", "'b'")
+    assert codes(proved(before, after, "run")) == [("D8", 6), ("D8", 25)]
