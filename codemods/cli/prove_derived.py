@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from codemods.cli.prove_trees import PLAN
 from codemods.cli.session import without_collector
+from codemods.prove.pairs import IMPORTS, OLD
 from codemods.report.prove_model import Unproved
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Delta, Pair, PairKind, PairResult, ProofVerdict
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from codemods.cli.prove_plan import PlannedStep
 
 Residue = dict[str, set[int]]
-OLD = "old:"  # before the path of a line of the old side
+Lines = dict[tuple[str, str], set[int]]  # of a side (`old`, `new`) and a path
+_OF_IMPORTS = ("U108", "U109")
 
 
 class Change(NamedTuple):
@@ -50,8 +52,9 @@ def derived(label: str, change: TreeChange, names: tuple[str, str], *, takes_all
     if not changed_paths(change):
         return Change(label, change.old, change.new, (), (), old_name=names[0], new_name=names[1])
     found = read(change)
-    residue = None if takes_all else residue_of(found)
-    return change_with(label, change, residue, found.left, "all" if takes_all else "ledger", names)
+    if takes_all:
+        return change_with(label, change, None, found.left, "all", names, changed_lines(change))
+    return change_with(label, change, residue_of(found), found.left, "ledger", names, lines_of(found))
 
 
 class Read(NamedTuple):
@@ -88,13 +91,40 @@ def residue_of(found: Read) -> Residue:
             # Of which side the line is, only its words say; a pair too many costs time and no more.
             for key in (problem.path, f"{OLD}{problem.path}"):
                 residue.setdefault(key, set()).add(problem.line)
+            if problem.code in _OF_IMPORTS:
+                residue.setdefault(f"{IMPORTS}{problem.path}", set()).add(problem.line)
     return residue
+
+
+def lines_of(found: Read) -> Lines:
+    """The lines that nothing certifies."""
+    lines: Lines = {}
+    for entry in found.ledger.residue:
+        side = "new" if entry.side is Side.NEW else "old"
+        lines.setdefault((side, entry.path), set()).update(range(entry.line, entry.line + entry.lines))
+    return lines
+
+
+def changed_lines(change: TreeChange) -> Lines:
+    """All, whether certified or not."""
+    from codemods.verify.change import hunks_of
+
+    lines: Lines = {}
+    for each in change.changes:
+        for hunk in hunks_of(change, each):
+            for side, start, end in (("old", hunk.old_start, hunk.old_end), ("new", hunk.new_start, hunk.new_end)):
+                if end > start:
+                    lines.setdefault((side, each.path), set()).update(range(start + 1, end + 1))
+    for one in change.opaque:
+        lines["new", one.path] = set(range(1, one.old_lines + one.new_lines + 1))
+    return lines
 
 
 def change_with(
     label: str, change: TreeChange, residue: Mapping[str, Collection[int]] | None, problems: Iterable[Problem],
-    origin: str, names: tuple[str, str],
+    origin: str, names: tuple[str, str], lines: Lines,
 ) -> Change:  # fmt: skip
+    """lines: those that pairs ought to run."""
     from codemods.prove.pairs import pairs_of_change
 
     changed = tuple(sorted(changed_paths(change)))
@@ -110,7 +140,7 @@ def change_with(
         changed=changed,
         pairs=tuple(replace(pair, origin=origin) for pair in pairs),
         found=tuple(found),
-        unproved=tuple(_unproved(label, residue or {})),
+        unproved=tuple(_unproved(label, change, changed, pairs, lines)),
         old_name=names[0],
         new_name=names[1],
     )
@@ -137,13 +167,32 @@ def _unreadable(error: UnmovedError) -> PairResult:
     )
 
 
-def _unproved(label: str, residue: Mapping[str, Collection[int]]) -> Iterator[Unproved]:
-    lines: dict[str, int] = {}
-    for key, numbers in residue.items():
-        path = key.removeprefix(OLD)
-        if not path.endswith(".py"):
-            lines[path] = lines.get(path, 0) + len(numbers)
-    return (Unproved(path=path, lines=number, change=label) for path, number in sorted(lines.items()))
+def _unproved(
+    label: str, change: TreeChange, changed: Collection[str], pairs: Sequence[Pair], lines: Lines
+) -> Iterator[Unproved]:
+    from codemods.prove.pairs_covered import uncovered
+
+    found: dict[str, dict[str, list[int]]] = {}
+    for (side, path), numbers in (uncovered(change.old, change.new, changed, pairs, lines) if lines else {}).items():
+        found.setdefault(path, {})[side] = numbers
+    for path, sides in sorted(found.items()):
+        shown = [
+            f"{'old ' if side == 'old' else ''}{spans(sides[side])}"
+            for side in ("old", "new")
+            if side in sides and path.endswith(".py")
+        ]
+        yield Unproved(path=path, lines=sum(map(len, sides.values())), change=label, at=", ".join(shown))
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """`3-5, 9`."""
+    found: list[list[int]] = []
+    for each in numbers:
+        if found and each == found[-1][-1] + 1:
+            found[-1][-1] = each
+        else:
+            found.append([each, each])
+    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in found)
 
 
 def merged(label: str, changes: Sequence[TreeChange], names: tuple[str, str], *, takes_all: bool) -> Change:
@@ -158,7 +207,14 @@ def merged(label: str, changes: Sequence[TreeChange], names: tuple[str, str], *,
         if kept:
             common[key] = kept
     left = sorted({problem for each in every for problem in each.left})
-    return change_with(label, changes[0], common, left, "all" if takes_all else "ledger", names)
+    exact = [
+        changed_lines(change) if takes_all else lines_of(each) for change, each in zip(changes, every, strict=True)
+    ]
+    left_over = {
+        (side, path): numbers & common.get(path if side == "new" else f"{OLD}{path}", set())
+        for (side, path), numbers in exact[0].items()
+    }
+    return change_with(label, changes[0], common, left, "all" if takes_all else "ledger", names, left_over)
 
 
 def _lines_of(change: TreeChange) -> Residue:
@@ -180,7 +236,7 @@ def stepped(steps: Sequence[PlannedStep], path: Path) -> list[Change]:
             number = step.result.number
             label = f"step {number}: {step.result.do} {step.result.target}" if len(steps) > 1 else ""
             names = (f"{PLAN}{path}@{number - 1}", f"{PLAN}{path}@{number}")
-            found.append(change_with(label, made, None, readers_left(made), "plan", names))
+            found.append(change_with(label, made, None, readers_left(made), "plan", names, {}))
     return found
 
 

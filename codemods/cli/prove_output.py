@@ -47,7 +47,7 @@ class Reporter:
             pairs=self._rows,
             totals=totals,
             unproved=self.unproved,
-            next=next_move(totals),
+            next=next_move(totals, self.unproved),
         )
         console = self._session.console
         if self._output is not None:

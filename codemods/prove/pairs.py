@@ -7,15 +7,19 @@ operation accounts for) only what touches those lines is, and what that affects.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 from codemods.prove.pairs_affected import Affected
-from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, reachable
+from codemods.prove.partners import Partners, definition_of, definitions, split_key
+from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side
 from codemods.prove.stable import Twins, outline
 from codemods.schema.prove import Pair, PairKind
 from codemods.source.files import FileSet
 
+# Lines by path; those of the old side by `old:` and the path. `imports:` and a path: what importing it does may differ.
 Residue = Mapping[str, Collection[int]]
+OLD, IMPORTS = "old:", "imports:"
 _MAKERS = (
     "__init__",
     "__post_init__",
@@ -32,20 +36,6 @@ def pairs_of_change(old: FileSet, new: FileSet, changed: Collection[str], residu
     return PairsOfChange(Twins(Side("old", old), Side("new", new), changed), residue).all()
 
 
-def definitions(facts: ModuleFacts | None) -> dict[str, DefNode]:
-    """Functions, classes and methods of a module by qualified name, the last of each name; none of those in
-    functions."""
-    return dict(_definitions(facts.tree, "")) if facts is not None else {}
-
-
-def _definitions(scope: ast.AST, prefix: str) -> Iterator[tuple[str, DefNode]]:
-    for each in reachable(scope):
-        if isinstance(each, DefNode):
-            yield prefix + each.name, each
-            if isinstance(each, ast.ClassDef):
-                yield from _definitions(each, f"{prefix}{each.name}.")
-
-
 class PairsOfChange:
     """The search, kept so that its parts can be asked one by one."""
 
@@ -54,11 +44,14 @@ class PairsOfChange:
         self.old, self.new = twins.old, twins.new
         self._found: dict[tuple[PairKind, str, str], Pair] = {}
         self.paths = sorted(path for path in twins.changed if path.endswith(".py"))
+        self.partners = Partners(twins, self.paths)
         self.affected = Affected(twins, self.touched_names())
 
     def all(self) -> list[Pair]:
         self._callables()
         self._moved_methods()
+        if self.residue is not None:
+            self._runners()
         self._classes()
         self._modules()
         order = list(PairKind)
@@ -73,7 +66,7 @@ class PairsOfChange:
         """Whether a line of the residue lies in a node."""
         if self.residue is None:
             return True
-        lines = self.residue.get(f"old:{path}" if is_old else path, ())
+        lines = self.residue.get(f"{OLD}{path}" if is_old else path, ())
         if node is None or not lines:
             return False
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
@@ -164,30 +157,25 @@ class PairsOfChange:
         return any(isinstance(each, ast.Attribute) and each.attr in unsteady for each in ast.walk(node))
 
     def _moved_methods(self) -> None:
-        """Methods that are gone and that one function alone, which is new, is named after."""
-        came = {
-            key: node for key, node in self.twins.only(self.new, self.old).items() if isinstance(node, FunctionNode)
-        }
-        by_name: dict[str, list[str]] = {}
-        for key in came:
-            if key not in self.twins.moved():
-                by_name.setdefault(key.partition(":")[2].lstrip("_"), []).append(key)
-        for path in self.paths:
-            if path not in self.old.files or not by_name:
-                continue
-            module = self.old.modules.module_of(path)
-            for qualname, node in definitions(self.old.facts(module)).items():
-                owner, dot, name = qualname.rpartition(".")
-                if not dot or not isinstance(node, FunctionNode) or len(by_name.get(name.lstrip("_"), ())) != 1:
+        for old_key, new_key in self.partners.moved_methods.items():
+            there, here = definition_of(self.old, old_key), definition_of(self.new, new_key)
+            if self._is_either_touched(old_key, there, new_key, here):
+                self._add(PairKind.CALLABLE, old_key, new_key)
+
+    def _runners(self) -> None:
+        """Functions whose own lines are certified and that run touched ones which have no partner."""
+        for side in (self.old, self.new):
+            for key, node in self.partners.functions(side).items():
+                is_touched = self.is_touched(self._path(side, key), node, is_old=side is self.old)
+                if not is_touched or self.partners.partner(side, key) is not None:
                     continue
-                new_owner = self.twins.original(f"{module}:{owner}")
-                is_kept = (
-                    self.new.facts(_split(new_owner)[0]) is not None
-                    and self.new.definition(*_split(f"{new_owner}.{name}"))[0] is not None
-                )
-                (found,) = by_name[name.lstrip("_")]
-                if not is_kept and self._is_either_touched(f"{module}:{qualname}", node, found, came[found]):
-                    self._add(PairKind.CALLABLE, f"{module}:{qualname}", found)
+                for runner in self.partners.reach(side).runners(key, partial(self._has_partner, side)):
+                    pair = self.partners.partner(side, runner)
+                    if pair is not None:
+                        self._add(PairKind.CALLABLE, *pair)
+
+    def _has_partner(self, side: Side, key: str) -> bool:
+        return self.partners.partner(side, key) is not None
 
     # -- classes
 
@@ -204,12 +192,12 @@ class PairsOfChange:
                     if self._is_changed_class(canonical, key, node):
                         changed.append((canonical, key))
         for canonical, key in [*changed, *self.affected.subclasses([key for _, key in changed])]:
-            found = self.new.definition(*_split(key))[0]
+            found = self.new.definition(*split_key(key))[0]
             if isinstance(found, ast.ClassDef) and not is_abstract(found):
                 self._add(PairKind.CLASS, canonical, key)
 
     def _is_changed_class(self, canonical: str, key: str, node: ast.ClassDef) -> bool:
-        old_module, old_name = _split(canonical)
+        old_module, old_name = split_key(canonical)
         there = self.old.definition(old_module, old_name)[0] if self.old.facts(old_module) is not None else None
         if not isinstance(there, ast.ClassDef) or not self._is_either_touched(canonical, there, key, node):
             return False
@@ -236,7 +224,7 @@ class PairsOfChange:
         lost = [name for name in old.bindings if name[0] != "_" and name not in new.bindings]
         if not lost and _top_level(old) == _top_level(new):
             return False
-        if self.residue is None:
+        if self.residue is None or f"{IMPORTS}{new.path}" in self.residue:
             return True
         return any(
             self.is_touched(facts.path, each, is_old=facts is old)
@@ -244,11 +232,6 @@ class PairsOfChange:
             for each in facts.tree.body
             if not isinstance(each, DefNode) or facts.path != new.path or each.name not in new.bindings
         )
-
-
-def _split(key: str) -> tuple[str, str]:
-    module, _, name = key.partition(":")
-    return module, name
 
 
 def is_empty(node: FunctionNode) -> bool:

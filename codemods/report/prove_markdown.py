@@ -41,10 +41,10 @@ def _head(report: ProveReport) -> str:
     if totals.pairs:
         text += f"Both sides ran in one controlled world each time: {', '.join(work)}.\n"
     if report.unproved:
-        places = ", ".join(as_code(each.path) for each in report.unproved[:_MOST_PLACES])
+        places = ", ".join(as_code(each.place) for each in report.unproved[:_MOST_PLACES])
         more = f" and {len(report.unproved) - _MOST_PLACES} more" if len(report.unproved) > _MOST_PLACES else ""
         lines = shown_number(sum(each.lines for each in report.unproved), "changed line")
-        text += f"Left to read: {lines} that no pair covers, in {places}{more}.\n"
+        text += f"Left to read: {lines} that no pair runs, in {places}{more}.\n"
     return text
 
 

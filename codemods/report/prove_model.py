@@ -3,7 +3,7 @@ schema/prove.schema.json; keys are only ever added."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -44,11 +44,17 @@ class PairRow(PairResult, frozen=True, kw_only=True):
 
 
 class Unproved(Struct, frozen=True, kw_only=True):
-    """Changed lines that nothing certifies and no pair can cover, because the file holds no Python."""
+    """Changed lines that nothing certifies and no pair runs: new functions that nothing calls, what is no Python. at:
+    which lines; "" for all that changed in a file that is no Python."""
 
     path: str
     lines: int
     change: str = ""
+    at: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.at}" if self.at else self.path
 
 
 class ProveTotals(Struct, frozen=True, kw_only=True):
@@ -164,16 +170,16 @@ def totals_of(rows: Iterable[PairResult]) -> ProveTotals:
     )
 
 
-def next_move(totals: ProveTotals) -> str:
+def next_move(totals: ProveTotals, unproved: Sequence[Unproved] = ()) -> str:
     if not totals.pairs:
-        return (
-            "nothing was proved: every changed line is certified, or none is Python; --all takes every changed callable"
-        )
+        if unproved:
+            return "nothing was proved: no pair runs what is left; read it, or name what to compare with --pair OLD NEW"
+        return "nothing was proved: `unmoved verify` certifies every changed line; --all proves them nevertheless"
     if totals.differs:
         return "look at what differs first; what is meant goes into a spec, with its reason"
     if totals.inconclusive:
         return "look at the reasons: what is inconclusive has not passed"
-    return ""
+    return "read what is left" if unproved else ""
 
 
 def shown_number(number: int, noun: str) -> str:

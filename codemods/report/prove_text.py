@@ -140,12 +140,12 @@ def totals_lines(totals: ProveTotals, unproved: Sequence[Unproved] = ()) -> Iter
     )  # fmt: skip
     if unproved:
         lines = sum(each.lines for each in unproved)
-        paths = ", ".join(dict.fromkeys(each.path for each in unproved[:_MOST_PLACES]))
+        paths = ", ".join(dict.fromkeys(each.place for each in unproved[:_MOST_PLACES]))
         yield line(
-            Span("left to read: ", Style.WARN), f"{shown_number(lines, 'changed line')} that no pair covers, in ",
+            Span("left to read: ", Style.WARN), f"{shown_number(lines, 'changed line')} that no pair runs, in ",
             Span(paths + (", ..." if len(unproved) > _MOST_PLACES else ""), Style.PLACE),
         )  # fmt: skip
-    if move := next_move(totals):
+    if move := next_move(totals, unproved):
         yield line(Span("next: ", Style.QUIET), move)
 
 

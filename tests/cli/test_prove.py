@@ -142,8 +142,8 @@ def test_lines_that_no_pair_covers_are_counted(root: Path, unmoved: Unmoved) -> 
     write_files(root, {"settings.cfg": b"one\ntwo\nthree\n"})
     commit(root, "Say more", fine=F1)
     ran = unmoved("prove", "HEAD", "--root", str(root), "--format", "json")
-    assert json.loads(ran.out)["unproved"] == [{"path": "settings.cfg", "lines": 2, "change": ""}]
-    assert "left to read: 2 changed lines that no pair covers, in settings.cfg" in ran.err
+    assert json.loads(ran.out)["unproved"] == [{"path": "settings.cfg", "lines": 2, "change": "", "at": ""}]
+    assert "left to read: 2 changed lines that no pair runs, in settings.cfg" in ran.err
 
 
 @pytest.mark.usefixtures("two")

@@ -42,7 +42,7 @@ def _changed(old: FileSet, new: FileSet) -> set[str]:
     return {path for path in paths if path not in old or path not in new or old.read(path) != new.read(path)}
 
 
-def _proved(case: Case, side: Side, pair: Pair) -> PairResult:
+def proved(case: Case, side: Side, pair: Pair) -> PairResult:
     opaque.forget()
     old, new = case.files("before"), case.files(side)
     twins = Twins(Tree("old", old), Tree("new", new), _changed(old, new))
@@ -55,7 +55,7 @@ def results(case_id: str, side: Side) -> list[PairResult]:
     case = next(each for each in load_cases() if each.id == case_id)
     old, new = case.files("before"), case.files(side)
     pairs = pairs_of_change(old, new, _changed(old, new))
-    return [_proved(case, side, pair) for pair in pairs]
+    return [proved(case, side, pair) for pair in pairs]
 
 
 def _is_meant(delta: Delta, declared: tuple[str, ...]) -> bool:
@@ -101,10 +101,10 @@ def test_the_mended_tree_agrees_but_for_what_is_declared(case: Case) -> None:
 def test_a_declaration_is_held_against_what_differs() -> None:
     case = next(each for each in load_cases() if each.id == "B74")
     meant = (DeclaredDelta(code="D10", where="m.get_rank", why="everybody asks ctx() now"),)
-    declared = _proved(case, "fixed", Pair(old="m", new="m", kind=PairKind.IMPORT, deltas=meant))
+    declared = proved(case, "fixed", Pair(old="m", new="m", kind=PairKind.IMPORT, deltas=meant))
     assert declared.verdict is ProofVerdict.AGREES
     assert [each.declared for each in declared.deltas] == [True]
     stale = (*meant, DeclaredDelta(code="D11", where="m.get_rank", why="nothing of the kind"))
-    refused = _proved(case, "fixed", Pair(old="m", new="m", kind=PairKind.IMPORT, deltas=stale))
+    refused = proved(case, "fixed", Pair(old="m", new="m", kind=PairKind.IMPORT, deltas=stale))
     assert refused.verdict is ProofVerdict.DIFFERS
     assert "does not occur" in refused.reason

@@ -237,7 +237,7 @@ def test_what_is_inconclusive_says_why_and_what_to_do() -> None:
 
 def test_what_no_pair_covers_is_said() -> None:
     text = text_of(report_of([agreeing()], unproved=[Unproved(path="README.md", lines=3)]))
-    assert "left to read: 3 changed lines that no pair covers, in README.md" in text
+    assert "left to read: 3 changed lines that no pair runs, in README.md" in text
 
 
 def test_long_lists_are_cut_and_counted() -> None:
@@ -303,7 +303,7 @@ def test_markdown_puts_what_has_not_passed_first() -> None:
         "  - old `runner.py:12` `self.rank = pick()`\n",
         "<details><summary>effects side by side</summary>",
         "| ➤ | **`set self.rank` :12** | **(nothing)** |",
-        "3 changed lines that no pair covers, in `README.md`",
+        "3 changed lines that no pair runs, in `README.md`",
         "- survived: `boot.py:3` `<=` to `<`\n",
     ):
         assert words in text
