@@ -13,16 +13,17 @@ from collections.abc import Iterable, Iterator
 from codemods.schema.verdict import Problem
 from codemods.verify.change import TreeChange
 from codemods.verify.class_text import ClassText
+from codemods.verify.duties_between import Between, called
 from codemods.verify.duties_made import still_made
 from codemods.verify.duties_names import Answer, Renames
 from codemods.verify.frames import Claims, Duty, Line
 from codemods.verify.members import Members
 from codemods.verify.members_set import Presence
 from codemods.verify.members_writes import Writers
+from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Names
 from codemods.verify.steady import is_steady
 from codemods.verify.tree_lines import Asked, TreeLines
-from codemods.verify.values import NEW, OLD
 
 
 class Duties:
@@ -67,11 +68,14 @@ class Duties:
     def _prepare(self, duties: Iterable[Duty]) -> None:
         asked = Asked()
         for duty in duties:
-            if duty.kind in ("stable", "computed", "eager", "constant"):
+            if duty.kind in ("stable", "computed", "eager", "constant", "plain"):
                 *_, name = duty.what[0].split(".")
                 asked.defined.add(name)
                 if duty.kind in ("stable", "constant"):
                     asked.written.add(name)
+                asked.defined |= called(duty)
+            elif duty.kind == "rebound":
+                asked.written.add(duty.what[-1])
             elif duty.kind in ("dispatch", "receiver"):
                 asked.defined.add(duty.what[2])
             asked.classes |= {each.rpartition(".")[2] for each in self._owners(duty)}
@@ -82,6 +86,8 @@ class Duties:
         self.members = (Members(OLD, self.names[OLD], self.lines), Members(NEW, self.names[NEW], self.lines))
         self.presence = tuple(Presence(each) for each in self.members)
         self.writers = tuple(Writers(each, self.lines) for each in self.members)
+        sides = zip(self.members, self.writers, strict=True)
+        self.between = tuple(Between(each, writers, self.writers[OLD]) for each, writers in sides)
         self.renames.look(self.lines, self.members, self.writers)
 
     def _owners(self, duty: Duty) -> Iterator[str]:
@@ -90,7 +96,7 @@ class Duties:
             yield duty.what[1]
         elif duty.kind in ("made", "injected"):
             return
-        elif duty.kind in ("stable", "computed", "eager", "constant", "alias") and duty.what[2]:
+        elif duty.kind in ("stable", "computed", "eager", "constant", "plain", "alias") and duty.what[2]:
             yield duty.what[2]
 
     # ---- when a value is read or written
@@ -177,31 +183,13 @@ class Duties:
         return False
 
     def _stable(self, duty: Duty) -> Answer:
-        """An attribute is read once where it was read again behind calls that get the object: do they write it?"""
-        text, path, owner = duty.what[:3]
-        first, _, name = text.rpartition(".")
-        members, writers = self.members[duty.side], self.writers[duty.side]
-        klass = members.type_of(path, duty.function, owner, first)
-        answer = f"`{text}` may have changed where it was read again"
-        if klass is None:
-            anybody = writers.anybody(name, first)
-            if anybody:
-                return (f"{answer}: {anybody[0].path}:{anybody[0].number} writes it", "U101")
-            return (answer, "U101") if self._is_computed(duty.side, name) else None
-        if members.is_computed(klass, name):
-            return (f"`{text}` is computed at each read, and is read once now", "U101")
-        if klass.is_frozen:
-            return None
-        others = writers.others(klass, name)
-        if others:
-            return (f"{answer}: {others[0].path}:{others[0].number} writes it", "U101")
-        methods = writers.methods(klass, name)
-        if not methods:
-            return None
-        is_own = bool(owner) and "." not in first
-        if is_own and not self.writers[OLD].may_reach(klass, duty.what[3:], methods):
-            return None
-        return (f"{answer}: {min(methods)} writes it", "U101")
+        return self.between[duty.side].stable(duty)
+
+    def _plain(self, duty: Duty) -> Answer:
+        return self.between[duty.side].plain(duty)
+
+    def _rebound(self, duty: Duty) -> Answer:
+        return self.between[duty.side].rebound(duty)
 
     def _unbound(self, duty: Duty) -> Answer:
         return (f"`{duty.what[0]}` may have no value here", "U102")

@@ -17,9 +17,9 @@ from codemods.verify.class_text import ClassText, class_in, classes_in
 from codemods.verify.frames import Claims, Duty, Line
 from codemods.verify.members import Members
 from codemods.verify.members_writes import CONSTRUCTORS, Writers
+from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Names
 from codemods.verify.tree_lines import Asked, Hit, TreeLines
-from codemods.verify.values import NEW, OLD
 
 Answer = Problem | tuple[str, str] | None
 _STRING = re.compile(rb"([\"'])((?:\\.|(?!\1).)*)\1")

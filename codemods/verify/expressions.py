@@ -12,9 +12,10 @@ from codemods.verify.forms import NOTHING, aligned, binds_inside, has
 from codemods.verify.frames import Bind, Frame, Item
 from codemods.verify.injections import in_turn
 from codemods.verify.meetings import REFLECTS
+from codemods.verify.moments import EFFECTS, NEW, OLD, Handed, Lazy, Value
 from codemods.verify.names import Function, parameters
 from codemods.verify.recursion import Recursion
-from codemods.verify.values import EFFECTS, NEW, OLD, Handed, Lazy, State, Value
+from codemods.verify.values import State
 
 Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
@@ -105,6 +106,7 @@ class Expressions(Recursion):
             elif a != b or type(a) is not type(b):
                 return self._differ(o, fo, n, fn)
         self._doubts += isinstance(o, ast.Assert) or self._may_divide_by_zero(o, fo)
+        self._operate(o, fo)
         if isinstance(o, EFFECTS):
             self._effects += 1
             if isinstance(o, ast.Call):
@@ -121,7 +123,22 @@ class Expressions(Recursion):
         values = [self.value(each, frame) for each in parts if isinstance(each, (ast.Name, ast.Attribute))]
         is_own = any((home := frame.home(name)) is not None and home.selfname == name for name in names)
         text = f"{frame.path}:{ast.unparse(call.func)}"
-        return Handed(text, tuple(each for each in values if each is not None), is_own=is_own)
+        known = tuple(each for each in values if each is not None)
+        return Handed(text, known, is_own=is_own, is_foreign=self._is_foreign(call.func, frame))
+
+    def _is_foreign(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether something was imported from outside of the tree, or is built in."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        held = self.value(node, frame) if isinstance(node, ast.Name) else None
+        if held is None or held[0] != "ref" or "top" in held or "mod" in held:
+            return False
+        modules = self.canon[frame.side].names.modules
+        return not modules.is_package_directory(str(held[-1]).partition(".")[0]) and held[1] in (
+            "builtin",
+            "ext",
+            "same",
+        )
 
     def _is_attribute(self, old: str, fo: Frame, new: str, fn: Frame) -> bool:
         a, b = self.canon[OLD].mangled(old, fo), self.canon[NEW].mangled(new, fn)
@@ -167,6 +184,8 @@ class Expressions(Recursion):
             if type(o.op) is not type(n.op) or len(o.values) != len(n.values):
                 return self._differ(o, fo, n, fn)
             good = self.same(o.values[0], fo, n.values[0], fn)
+            for each in o.values:
+                self._hand(each, fo, "truth:")
             self._path.append(next(self._fresh))
             states = []
             for x, y in zip(o.values[1:], n.values[1:], strict=True):
@@ -178,6 +197,7 @@ class Expressions(Recursion):
         assert isinstance(o, ast.IfExp)
         assert isinstance(n, ast.IfExp)
         good = self.same(o.test, fo, n.test, fn)
+        self._hand(o.test, fo, "truth:")
         before, states = self.state.copy(), []
         for x, y in ((o.body, n.body), (o.orelse, n.orelse)):
             self._path.append(next(self._fresh))
@@ -215,12 +235,22 @@ class Expressions(Recursion):
         plain = not is_made and not has(lazy.node, (*EFFECTS, *_ACTIVE))
         ok = lazy.value is None and here == (lazy.path, lazy.effects)
         pair = (other, its, lazy.node, lazy.frame) if its.side == OLD else (lazy.node, lazy.frame, other, its)
-        good = self.same(*pair)
+        good = self._meet(lazy, pair)
         if good and not ok and not plain:
             code = "U102" if lazy.value is None else "U101"
             self._residue(lazy.node, lazy.frame, "evaluated once here, elsewhere or more often there", code)
             good = False
         lazy.value = lazy.value or self._new()
+        return good
+
+    def _meet(self, lazy: Lazy, pair: tuple[ast.expr, Frame, ast.expr, Frame]) -> bool:
+        """Compares it, at the times when each side has evaluated it."""
+        side, kept, since = lazy.frame.side, dict(self._now), len(self._handed)
+        self._now[side] = lazy.time
+        good = self.same(*pair)
+        now = next(self._clock)
+        self._crossed((self._now.get(OLD, now), self._now.get(NEW, now)), since)
+        self._now = kept
         return good
 
     # ---- calls and closures

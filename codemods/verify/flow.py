@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from codemods.verify.canon import turned_round
 from codemods.verify.forms import binds_inside
 from codemods.verify.frames import If, Item, Literal
+from codemods.verify.moments import NEW, OLD, Place, Since, Value, initial
 from codemods.verify.names import bindings
 from codemods.verify.targets import Targets
-from codemods.verify.values import NEW, OLD, Place, Since, State, Value, initial
+from codemods.verify.values import State
 
 _MAX_ROUNDS = 8
 
@@ -71,6 +72,8 @@ class Flow(Targets):
         if x.operator is not y.operator or (x.right is None) is not (y.right is None):
             return False
         good = self.same(x.node, x.frame, y.node, y.frame)
+        self._hand(x.node, x.frame, "operator:" if x.right is not None else "truth:")
+        self._hand(x.right, x.frame, "item:")
         return good and (x.right is None or y.right is None or self.same(x.right, x.frame, y.right, y.frame))
 
     def _loop(self, o: Item, n: Item) -> None:
@@ -79,7 +82,7 @@ class Flow(Targets):
         if isinstance(a, (ast.For, ast.AsyncFor)):
             self._doubts += 1
             self.same(a.iter, o.frame, b.iter, n.frame)  # type: ignore[attr-defined]
-            self._hand(a.iter, o.frame)
+            self._hand(a.iter, o.frame, "each:")
         entry, key, classes = self.state.copy(), next(self._fresh), dict[tuple[int, Place], int]()
         is_last = False
         for _ in range(_MAX_ROUNDS):
@@ -121,6 +124,7 @@ class Flow(Targets):
         self._path.append(next(self._fresh))
         if isinstance(a, ast.While):
             self.same(a.test, o.frame, b.test, n.frame)  # type: ignore[attr-defined]
+            self._hand(a.test, o.frame, "truth:")
         else:
             self._bind(a.target, o.frame, b.target, n.frame, self._new())  # type: ignore[attr-defined]
         self.run(o.blocks[0], n.blocks[0])
@@ -199,7 +203,7 @@ class Flow(Targets):
             self._differ(o.node, o.frame, n.node, n.frame)
         for x, y in zip(a, b, strict=False):
             self.same(x.context_expr, o.frame, y.context_expr, n.frame)
-            self._hand(x.context_expr, o.frame)
+            self._hand(x.context_expr, o.frame, "enter:")
             if x.optional_vars is not None and y.optional_vars is not None:
                 self._bind(x.optional_vars, o.frame, y.optional_vars, n.frame, self._new())
             elif x.optional_vars is not y.optional_vars:

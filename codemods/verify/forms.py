@@ -224,3 +224,52 @@ def aligned(a: list[Any], b: list[Any]) -> Iterator[tuple[Any, Any]]:
         else:
             yield from ((each, NOTHING) for each in a[i:k])
             yield from ((NOTHING, each) for each in b[j:m])
+
+
+def bound_names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    return [
+        alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+        for alias in node.names
+    ]
+
+
+def as_read(node: ast.expr) -> ast.expr:
+    """A target as it is read; positions are kept."""
+    if isinstance(node, ast.Name):
+        return ast.copy_location(ast.Name(node.id, ast.Load()), node)
+    if isinstance(node, ast.Attribute):
+        return ast.copy_location(ast.Attribute(node.value, node.attr, ast.Load()), node)
+    assert isinstance(node, ast.Subscript)
+    return ast.copy_location(ast.Subscript(node.value, node.slice, ast.Load()), node)
+
+
+def leaves(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for part in target.elts:
+            yield from leaves(part)
+    else:
+        yield target
+
+
+def stored_in(node: ast.AST) -> list[ast.expr]:
+    """The names and attributes a statement stores, without those of the statements in it."""
+    found: list[ast.expr] = []
+    todo: list[ast.AST] = [node]
+    while todo:
+        at = todo.pop()
+        if isinstance(at, (ast.Name, ast.Attribute)) and isinstance(at.ctx, (ast.Store, ast.Del)):
+            found.append(at)
+        todo += [child for child in ast.iter_child_nodes(at) if not isinstance(child, (ast.stmt, ast.ExceptHandler))]
+    return found
+
+
+def is_static_mark(node: ast.expr) -> bool:
+    """`@staticmethod` only says how the function is reached; the kernel looks at calls."""
+    return isinstance(node, ast.Name) and node.id == "staticmethod"
+
+
+def is_unbound(value: object) -> bool:
+    """Whether a value may be that of a name without one."""
+    if not isinstance(value, tuple) or not value:
+        return False
+    return value[0] == "unset" or (value[0] != "const" and any(is_unbound(part) for part in value[1:]))

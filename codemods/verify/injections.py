@@ -12,8 +12,8 @@ from codemods.source.nodes import walk
 from codemods.verify.forms import has
 from codemods.verify.frames import Duty, Frame, Item
 from codemods.verify.meetings import Meetings
+from codemods.verify.moments import EFFECTS, NEW, OLD, Value
 from codemods.verify.names import Definition, parameters
-from codemods.verify.values import EFFECTS, NEW, OLD, Value
 
 
 def in_turn(old: Mapping[str, ast.expr], new: Mapping[str, ast.expr]) -> bool:

@@ -11,15 +11,26 @@ a wrong claim makes residue, never a wrong match. Uses no code that infers or tr
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from codemods.verify.align import align
 from codemods.verify.flow import Flow
-from codemods.verify.forms import definition_of, has, places
+from codemods.verify.forms import (
+    as_read,
+    bound_names,
+    definition_of,
+    has,
+    is_static_mark,
+    is_unbound,
+    leaves,
+    places,
+    stored_in,
+)
 from codemods.verify.frames import Bind, Body, Frame, If, Item
+from codemods.verify.moments import EFFECTS, NEW, OLD, Capture, Lazy, Place, Value
 from codemods.verify.names import Definition
 from codemods.verify.side import RESULT
-from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Lazy, Place, State, Value
+from codemods.verify.values import State
 
 _INERT = (ast.Pass, ast.Global, ast.Nonlocal)
 
@@ -32,7 +43,7 @@ class Kernel(Flow):
         fo, fn = self.canon[OLD].frame(old, kind), self.canon[NEW].frame(new, kind)
         self.state, self._returns, self._exits, self._trails, self._path = State(({}, {})), [], [], [], [0]
         self._captures, self._lazies, self._effects, self._reached = {}, {}, 0, 0
-        self._handed, self._stored = [], ({}, {})
+        self._handed, self._stored, self._passed = [], ({}, {}), []
         self._parameters(fo, fn, given)
         self._heads(fo, fn)
         self.run(self.canon[OLD].body(fo), self.canon[NEW].body(fn))
@@ -66,7 +77,7 @@ class Kernel(Flow):
         self.canon[OLD].cover_head(fo)
         self.canon[NEW].cover_head(fn)
         a, b = definition_of(fo), definition_of(fn)
-        decorators = [[each for each in node.decorator_list if not _is_static(each)] for node in (a, b)]
+        decorators = [[each for each in node.decorator_list if not is_static_mark(each)] for node in (a, b)]
         self._list(a, decorators[0], level[0], b, decorators[1], level[1])
         x, y = a.args, b.args
         if not self.canon[NEW].is_opened(fn.chain[-1]):
@@ -89,6 +100,8 @@ class Kernel(Flow):
         self._keepings()
         for captures in self._captures.values():
             for each in captures:
+                if isinstance(each.node, ast.Name):
+                    continue  # a global is there
                 is_new = each.frame.side == NEW
                 self._duty("eager" if is_new and not each.is_met else "computed", each.frame, each.node)
         for lazy in self._lazies.values():
@@ -141,7 +154,8 @@ class Kernel(Flow):
         """Two statements of one kind that hold no blocks of their own."""
         a, b, fo, fn = o.node, n.node, o.frame, n.frame
         if isinstance(a, ast.AugAssign) and isinstance(b, ast.AugAssign):
-            self.same(_load(a.target), fo, _load(b.target), fn)
+            self.same(as_read(a.target), fo, as_read(b.target), fn)
+            self._hand(as_read(a.target), fo, "operator:")
             if type(a.op) is not type(b.op) or not self.same(a.value, fo, b.value, fn):
                 self._differ(a, fo, b, fn)
             self._bind(a.target, fo, b.target, fn, self._new())
@@ -150,7 +164,7 @@ class Kernel(Flow):
         elif isinstance(a, (ast.Import, ast.ImportFrom)) and isinstance(b, (ast.Import, ast.ImportFrom)):
             self._import(o)
             self._import(n)
-            if _bound(a) != _bound(b) or self.canon[OLD].loaded(a, fo) != self.canon[NEW].loaded(b, fn):
+            if bound_names(a) != bound_names(b) or self.canon[OLD].loaded(a, fo) != self.canon[NEW].loaded(b, fn):
                 self._differ(a, fo, b, fn)
         elif isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(b, type(a)):
             self._list(a, list(a.decorator_list), fo, b, list(b.decorator_list), fn)
@@ -174,6 +188,8 @@ class Kernel(Flow):
             return
         fo, fn = o.value_frame, n.value_frame
         good = self.same(value_o, fo, value_n, fn)
+        if any(isinstance(target, (ast.Tuple, ast.List)) for target in targets_o):
+            self._hand(value_o, fo, "each:")
         held = self.value(value_o, fo) if good else None
         if held is None or held[0] == "lazy":
             held = self._new()
@@ -198,9 +214,9 @@ class Kernel(Flow):
             return self._mark(node, frame, "annotation")
         held = self.value(value, item.value_frame)
         is_read = not isinstance(value, ast.Constant) and not (isinstance(value, ast.Name) and value.id == RESULT)
-        if held is not None and is_read and _is_unbound(held):
+        if held is not None and is_read and is_unbound(held):
             self._duty("unbound", item.value_frame, value)
-        stored = [part for target in targets for part in _leaves(target)]
+        stored = [part for target in targets for part in leaves(target)]
         if not all(isinstance(part, (ast.Name, ast.Attribute)) for part in stored) or any(
             isinstance(part, ast.Name) and frame.home(part.id) is None for part in stored
         ):
@@ -210,7 +226,7 @@ class Kernel(Flow):
                 return self._unmatched(item)
             if held is None:
                 held = ("lazy", next(self._fresh))
-                self._lazies[held] = Lazy(value, item.value_frame, tuple(self._path), self._effects)
+                self._lazies[held] = Lazy(value, item.value_frame, tuple(self._path), self._effects, next(self._clock))
         self._capture(value, item.value_frame, [self._place(each, frame) for each in stored])
         good = True
         for target in targets:
@@ -250,6 +266,7 @@ class Kernel(Flow):
             since = self.state.late.pop(place)
             if self.state.held[1 - frame.side].get(place) != value:
                 return self._residue(target, frame, "an attribute gets another value than on the other side")
+            self._duty("plain", frame, target)
             if since.effects != self._effects:
                 self._duty("late", frame, target)
             elif since.doubts != self._doubts:
@@ -272,20 +289,20 @@ class Kernel(Flow):
         """One side reads attributes into places of its own; what it copies from such places goes with it."""
         found: list[Capture] = []
         for node in ast.walk(value):
-            if isinstance(node, ast.Name) and (home := frame.home(node.id)) is not None:
-                found += self._captures.get(("l", home.number, node.id), ())
+            if isinstance(node, ast.Name) and frame.home(node.id) is not None:
+                found += self._captures.get(self._place(node, frame), ())
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 held = self.value(node, frame)
                 place = self._base(node, frame)
                 if held is not None and held[0] == "attr" and place is not None:
-                    found.append(Capture(frame, node, held, place, tuple(self._path), self._reached, self._waited))
+                    found.append(self._read_now(frame, node, held, place))
         found += self._globals(value, frame)
         for place in targets:
             self._captures[place] = found
 
     def _unmatched(self, item: Item) -> None:
         self._residue(item.node, item.frame, "no counterpart")
-        for place in _stored(item.node):
+        for place in stored_in(item.node):
             self._store(place, item.frame, self._new())
         for block in item.blocks:
             for inner in block:
@@ -294,57 +311,8 @@ class Kernel(Flow):
     def _import(self, item: Item) -> None:
         node, frame = item.node, item.frame
         assert isinstance(node, (ast.Import, ast.ImportFrom))
-        for name in _bound(node):
+        for name in bound_names(node):
             home = frame.home(name)
             ref = self.canon[frame.side].imported(node, name, frame)
             if home is not None:
                 self._hold(frame.side, ("l", home.number, name), ("ref", *ref))
-
-
-def _bound(node: ast.Import | ast.ImportFrom) -> list[str]:
-    return [
-        alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
-        for alias in node.names
-    ]
-
-
-def _load(node: ast.expr) -> ast.expr:
-    """A target as it is read; positions are kept."""
-    if isinstance(node, ast.Name):
-        return ast.copy_location(ast.Name(node.id, ast.Load()), node)
-    if isinstance(node, ast.Attribute):
-        return ast.copy_location(ast.Attribute(node.value, node.attr, ast.Load()), node)
-    assert isinstance(node, ast.Subscript)
-    return ast.copy_location(ast.Subscript(node.value, node.slice, ast.Load()), node)
-
-
-def _leaves(target: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(target, (ast.Tuple, ast.List)):
-        for part in target.elts:
-            yield from _leaves(part)
-    else:
-        yield target
-
-
-def _stored(node: ast.AST) -> list[ast.expr]:
-    """The names and attributes a statement stores, without those of the statements in it."""
-    found: list[ast.expr] = []
-    todo: list[ast.AST] = [node]
-    while todo:
-        at = todo.pop()
-        if isinstance(at, (ast.Name, ast.Attribute)) and isinstance(at.ctx, (ast.Store, ast.Del)):
-            found.append(at)
-        todo += [child for child in ast.iter_child_nodes(at) if not isinstance(child, (ast.stmt, ast.ExceptHandler))]
-    return found
-
-
-def _is_static(node: ast.expr) -> bool:
-    """`@staticmethod` only says how the function is reached; the kernel looks at calls."""
-    return isinstance(node, ast.Name) and node.id == "staticmethod"
-
-
-def _is_unbound(value: object) -> bool:
-    """Whether a value may be that of a name without one."""
-    if not isinstance(value, tuple) or not value:
-        return False
-    return value[0] == "unset" or (value[0] != "const" and any(_is_unbound(part) for part in value[1:]))

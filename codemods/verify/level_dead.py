@@ -16,9 +16,9 @@ from codemods.source.nodes import below
 from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Line
 from codemods.verify.kernel import Kernel
+from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Definition, Names, Unreadable
 from codemods.verify.surroundings import computed_texts
-from codemods.verify.values import NEW, OLD
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLANK_BASES = frozenset({"object", "ABC", "abc.ABC", "NamedTuple", "typing.NamedTuple"})

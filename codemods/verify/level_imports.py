@@ -16,8 +16,8 @@ from codemods.verify.frames import Claims, Line, level_frame
 from codemods.verify.kernel import Kernel
 from codemods.verify.level_loading import Loading, is_for_types, is_harmless
 from codemods.verify.level_moments import BUILTINS, missing_at_run_time, readers, used_too_early
+from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Names, bindings
-from codemods.verify.values import NEW, OLD
 
 Import = ast.Import | ast.ImportFrom
 _NO_MODULE = ast.Module([], [])

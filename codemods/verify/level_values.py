@@ -14,8 +14,8 @@ from codemods.verify.change import TreeChange
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
 from codemods.verify.level_loading import Loading
+from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Definition, Names
-from codemods.verify.values import NEW, OLD
 
 Assign = ast.Assign | ast.AnnAssign
 

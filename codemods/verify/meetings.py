@@ -8,7 +8,8 @@ from typing import Any
 
 from codemods.verify.forms import has
 from codemods.verify.frames import Frame
-from codemods.verify.values import EFFECTS, NEW, OLD, Capture, Handed, Place, Value, Values, is_part, may_be_one
+from codemods.verify.moments import EFFECTS, NEW, OLD, Capture, Handed, Passed, Place, Value, is_part, may_be_one
+from codemods.verify.values import Values
 
 # What these come to depends on the frame, the class or the module they stand in.
 REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
@@ -16,6 +17,16 @@ REFLECTS |= {"inspect.currentframe", "inspect.stack", "sys._getframe", "tracebac
 _OWN = frozenset({"__name__", "__file__", "__spec__", "__package__"})
 REFLECTS |= _OWN
 _SEES_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+_OWNERS = (("ref", "top"), ("ref", "mod"), ("ref", "ext"))
+_MADE_ONCE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_ASKED = {
+    ast.Subscript: "item:",
+    ast.BinOp: "operator:",
+    ast.Compare: "operator:",
+    ast.UnaryOp: "operator:",
+    ast.FormattedValue: "text:",
+    ast.Starred: "each:",
+}
 
 
 class Meetings(Values):
@@ -25,11 +36,27 @@ class Meetings(Values):
         return fo.is_inlined or fn.is_inlined or (fo.path, fo.title) != (fn.path, fn.title)
 
     def _met(self, value: Value, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        """Two expressions have one value; of tuples and records, so have their parts."""
+        parts = _parts(o), _parts(n)
+        if len(parts[OLD]) == 1 == len(parts[NEW]):
+            self._met_one(value, o, fo, n, fn)
+        elif len(parts[OLD]) == len(parts[NEW]):
+            for x, y in zip(*parts, strict=True):
+                self._met(self.value(x, fo) or value, x, fo, y, fn)
+        else:  # one of them is a name for all of it
+            for x in parts[OLD]:
+                for y in parts[NEW]:
+                    self._met_one(value, x, fo, y, fn)
+
+    def _met_one(self, value: Value, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
         """One side reads again what the other has captured before: when, and was it always going to be read?"""
         self._note(o, fo, n, fn)
+        self._pass(o, fo, n, fn)
+        if value[0] == "ref" and self._is_copy(o, fo) is not self._is_copy(n, fn):
+            self._rebound(n, fn)
         for node, frame in ((n, fn), (o, fo)):
             for each in self._captures.get(self._place(node, frame), ()):
-                if not is_part(each.value, value):
+                if not is_part(each.value, value) and value[0] not in ("tuple", "record"):
                     continue
                 if self._waited != each.waited:
                     self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
@@ -42,7 +69,7 @@ class Meetings(Values):
             if place is not None and place in self._stored[side] and self._read(other, its) != place:
                 self._unwritten(place, self._stored[side][place], node, frame)
                 if place[0] == "a":
-                    self._duty("computed", frame, node)
+                    self._duty("plain", frame, node)
             if place is not None and any(
                 may_be_one(late, place) and not self._is_held(late, place) for late in self.state.late
             ):
@@ -55,6 +82,60 @@ class Meetings(Values):
         if isinstance(node, ast.Name) and frame.home(node.id) is None:
             return ("g", self.canon[frame.side].reference(node.id, frame))
         return None
+
+    # ---- what both read while a call is still to be met
+
+    def _read_now(self, frame: Frame, node: ast.Attribute | ast.Name, value: Value, place: Place) -> Capture:
+        now = (tuple(self._path), self._reached, self._waited, next(self._clock))
+        return Capture(frame, node, value, place, *now)
+
+    def _readings(self, node: ast.expr, frame: Frame) -> Iterator[tuple[int, Place, ast.expr, Frame]]:
+        """When a name or an attribute was read that is met now: just now, or when it went into a local."""
+        for each in self._captures.get(self._place(node, frame), ()):
+            yield each.time, each.place, each.node, each.frame
+        place = self._read(node, frame)
+        if place is not None:
+            yield self._now.get(frame.side) or next(self._clock), place, node, frame
+
+    def _pass(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
+        """Keeps what is read on both sides while an effect is not met that one of them has had already."""
+        pending = [each for each in self._lazies.values() if each.value is None and has(each.node, EFFECTS)]
+        if not pending:
+            self._passed.clear()
+            return
+        for before, place, node, frame in self._readings(o, fo):
+            for after, other, *there in self._readings(n, fn):
+                times = (before, after)
+                self._passed.append(Passed(times, place, node, frame))
+                if other != place:
+                    self._passed.append(Passed(times, other, *there))  # type: ignore[arg-type]
+
+    def _crossed(self, times: tuple[int, int], since: int) -> None:
+        """An effect is met that each side had at a time of its own: what came before it has to come before it on both.
+        since: the number of effects there were without it."""
+        for each in self._passed:
+            if (each.times[OLD] < times[OLD]) is not (each.times[NEW] < times[NEW]):
+                self._unwritten(each.place, since, each.node, each.frame)
+
+    # ---- globals
+
+    def _is_copy(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether a name was bound by an import, when its module was loaded: what it means stays what it was."""
+        if not isinstance(node, ast.Name) or frame.home(node.id) is not None:
+            return False
+        found = self.canon[frame.side].names.table(frame.path).get(node.id, ())
+        return any(isinstance(each, ast.ImportFrom) for each in found)
+
+    def _rebound(self, node: ast.expr, frame: Frame) -> None:
+        """The value of a global has to stay, whoever may bind it."""
+        names = self.canon[frame.side].names
+        dotted = ast.unparse(node).split(".")
+        home = names.followed(frame.path, dotted) if all(each.isidentifier() for each in dotted) else None
+        if home is None or home[0] not in ("top", "ext"):
+            return
+        where = home[1:] if home[0] == "top" else (home[1].rpartition(".")[0], home[1].rpartition(".")[2])
+        if not isinstance(names.definitions(home[1]).get(home[2]) if home[0] == "top" else None, _MADE_ONCE):
+            self._duty("rebound", frame, node, *where)
 
     def _is_rebound(self, place: Place, frame: Frame) -> bool:
         """Whether a function of its module binds the global anew."""
@@ -70,28 +151,44 @@ class Meetings(Values):
         return held is None or held[0] != "const"
 
     def _globals(self, value: ast.expr, frame: Frame) -> Iterator[Capture]:
-        """Globals in an expression that functions bind anew."""
+        """Globals in an expression that functions bind anew, and attributes of classes and modules."""
         for node in ast.walk(value):
             place = self._read(node, frame) if isinstance(node, ast.Name) else None
             if place is not None and isinstance(node, ast.Name) and self._is_rebound(place, frame):
-                held: Value = ("ref", *place[1])  # type: ignore[misc]
-                yield Capture(frame, node, held, place, tuple(self._path), self._reached, self._waited)
+                yield self._read_now(frame, node, ("ref", *place[1]), place)  # type: ignore[misc]
             if isinstance(node, ast.Attribute) and (its := self.value(node, frame)) is not None and its[0] == "ref":
                 base = self._base(node, frame)
-                if base is not None and base[1][:2] == ("ref", "top"):  # type: ignore[index]
-                    yield Capture(frame, node, its, ("g", its[1:]), tuple(self._path), self._reached, self._waited)
+                if base is not None and base[1][:2] in _OWNERS:  # type: ignore[index]
+                    yield self._read_now(frame, node, its, ("g", its[1:]))
 
     def _is_held(self, place: Place, other: Place) -> bool:
         """Whether the object of one place is kept in a field of the object of the other."""
         pairs = {(place[1], other[1]), (other[1], place[1])}
         return any(at[0] == "a" and (at[1], held) in pairs for side in self.state.held for at, held in side.items())
 
-    def _hand(self, node: ast.expr, frame: Frame) -> None:
-        """An object is entered, gone through or indexed, by methods of its own."""
-        held = self.value(node, frame)
-        if held is not None:
-            self._handed.append(Handed(f"{frame.path}:{ast.unparse(node)}", (held,)))
+    def _hand(self, node: ast.AST | None, frame: Frame, asked: str = "") -> None:
+        """An object is entered, gone through, indexed, added or shown, by methods of its own."""
+        if not isinstance(node, (ast.Name, ast.Attribute)) or (held := self.value(node, frame)) is None:
+            return
+        if held[0] not in ("const", "ref", "tuple"):
+            self._handed.append(Handed(f"{frame.path}:{ast.unparse(node)}", (held,), asked=asked))
             self._reached = len(self._handed)
+
+    def _operate(self, node: ast.AST, frame: Frame) -> None:
+        """What is handed to methods of its own by an operator, a key, a question or a text."""
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.Subscript):
+            parts = [node.value]
+        elif isinstance(node, ast.BinOp):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.UnaryOp):
+            parts = [node.operand]
+        elif isinstance(node, (ast.FormattedValue, ast.Starred)):
+            parts = [node.value]
+        for each in parts:
+            self._hand(each, frame, _ASKED[type(node)])
 
     def _unwritten(self, place: Place, since: int, node: ast.expr, frame: Frame) -> None:
         """What was stored or read at one moment is read again: nobody has written it on the way."""
@@ -100,10 +197,19 @@ class Meetings(Values):
             for each in self._handed[since:]
             if each.may_write(place) and not (each.stored and self._is_held(each.stored, place))
         ]
-        if any(each.stored for each in found) or (found and place[0] == "g" and isinstance(node, ast.Name)):
+        for each in self._handed[since:]:
+            if each.stored and each.frame is not None and each.node is not None and each not in found:
+                self._duty("plain", each.frame, each.node)
+        if any(each.stored for each in found):
             self._residue(node, frame, "may have been written where it was read again", "U101")
+        elif found and (isinstance(node, ast.Name) or self._is_of_module(node, frame)):
+            self._rebound(node, frame)
         elif found:
-            self._duty("stable", frame, node, *dict.fromkeys(each.text for each in found))
+            self._duty("stable", frame, node, *dict.fromkeys(each.said(place) for each in found))
+
+    def _is_of_module(self, node: ast.expr, frame: Frame) -> bool:
+        base = self.value(node.value, frame) if isinstance(node, ast.Attribute) else None
+        return base is not None and base[:2] in (("ref", "mod"), ("ref", "ext"))
 
     def _note(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> None:
         if isinstance(o, ast.Name) and isinstance(n, ast.Name) and fo.home(o.id) is None and fn.home(n.id) is None:
@@ -189,6 +295,15 @@ class Meetings(Values):
             return False
         self._kind = "string"
         return True
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    """What a tuple or a record is made of; of anything else, the expression itself."""
+    if isinstance(node, ast.Tuple) and node.elts:
+        return [part for each in node.elts for part in _parts(each)]
+    if isinstance(node, ast.Call) and (node.args or node.keywords):
+        return [part for each in [*node.args, *(k.value for k in node.keywords)] for part in _parts(each)]
+    return [node]
 
 
 def _is_named_alike(fo: Frame, fn: Frame) -> bool:

@@ -33,6 +33,7 @@ class Members:
         self._heirs: dict[Owner, list[ClassText]] = {}
         self._lines: dict[Owner, list[ClassText]] = {}
         self._defined: dict[str, frozenset[bytes]] = {}
+        self._imported: dict[str, dict[str, list[tuple[str, str]]]] = {}
 
     # ---- where classes and functions are
 
@@ -86,20 +87,23 @@ class Members:
         bare = dotted.lstrip(b".")
         return self.names.modules.absolute(path, len(dotted) - len(bare), bare.decode("utf-8", "replace") or None)
 
-    def _imports(self, path: str, raw: bytes, name: str) -> Iterator[tuple[str, str]]:
+    def _imports(self, path: str, raw: bytes, name: str) -> list[tuple[str, str]]:
         """The modules, and the names in them, that imports of a file bind to a name."""
-        if re.search(rb"\b%b\b" % name.encode(), raw) is None:
-            return
+        if path not in self._imported:
+            self._imported[path] = {}
+            for bound, module, member in self._all_imports(path, raw):
+                self._imported[path].setdefault(bound, []).append((module, member))
+        return self._imported[path].get(name, [])
+
+    def _all_imports(self, path: str, raw: bytes) -> Iterator[tuple[str, str, str]]:
         for match in _FROM.finditer(raw):
-            if name.encode() not in match[2]:
-                continue
+            module = self._absolute(path, match[1])
             for part in re.sub(rb"#[^\n]*", b"", match[2]).strip(b"() \t\r\n").split(b","):
                 words = part.decode("utf-8", "replace").split()
-                if words and words[-1] == name:
-                    yield self._absolute(path, match[1]), words[0]
+                if words:
+                    yield words[-1], module, words[0]
         for match in _IMPORT.finditer(raw):
-            if match[2] == name.encode():
-                yield match[1].decode("utf-8", "replace"), ""
+            yield match[2].decode("utf-8", "replace"), match[1].decode("utf-8", "replace"), ""
 
     def class_of(self, path: str, dotted: str) -> ClassText | None:
         """The class a dotted name means in a file."""

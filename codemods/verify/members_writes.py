@@ -38,7 +38,7 @@ class Writers:
         """The methods of the family that store the attribute on self, without those that only construct."""
         found: set[str] = set()
         owners = self.members.owners(klass)
-        for hit, receiver in self._stores(name):
+        for hit, receiver in self.stores(name):
             if receiver in ("self", "cls") and (hit.path, self.lines.class_around(hit)) in owners:
                 home = self.members.klass((hit.path, self.lines.class_around(hit)))
                 method = home.method_at(hit.number) if home is not None else ""
@@ -64,7 +64,7 @@ class Writers:
         """Stores by anybody else to what may be an instance."""
         return [
             hit
-            for hit, receiver in self._stores(name)
+            for hit, receiver in self.stores(name)
             if not (receiver in ("self", "cls") and self.lines.class_around(hit)) and self.may_be(hit, receiver, klass)
         ]
 
@@ -73,7 +73,7 @@ class Writers:
         own methods of any class, constructors left out."""
         leaf = receiver.rpartition(".")[2].lstrip("_")
         found = []
-        for hit, other in self._stores(name):
+        for hit, other in self.stores(name):
             around = self.lines.class_around(hit) if other in ("self", "cls") else ""
             if around:
                 home = self.members.klass((hit.path, around))
@@ -83,7 +83,7 @@ class Writers:
                 found.append(hit)
         return found
 
-    def _stores(self, name: str) -> list[tuple[Hit, str]]:
+    def stores(self, name: str) -> list[tuple[Hit, str]]:
         if name not in self._by_name:
             side = self.members.side
             self._by_name[name] = [

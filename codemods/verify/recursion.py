@@ -8,7 +8,7 @@ import ast
 from codemods.source.nodes import walk
 from codemods.verify.frames import Duty, Frame
 from codemods.verify.injections import Injections, in_turn
-from codemods.verify.values import NEW, OLD
+from codemods.verify.moments import NEW, OLD
 
 
 class Recursion(Injections):

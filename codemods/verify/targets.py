@@ -6,7 +6,7 @@ import ast
 
 from codemods.verify.expressions import Expressions
 from codemods.verify.frames import Frame, Line
-from codemods.verify.values import Late, Value
+from codemods.verify.moments import Late, Value
 
 
 class Targets(Expressions):
@@ -26,7 +26,9 @@ class Targets(Expressions):
             return self._bind(o.value, fo, n.value, fn, self._new())
         if isinstance(o, ast.Subscript) and isinstance(n, ast.Subscript):
             self._effects += 1
-            return self.same(o.value, fo, n.value, fn) & self.same(o.slice, fo, n.slice, fn)
+            good = self.same(o.value, fo, n.value, fn) & self.same(o.slice, fo, n.slice, fn)
+            self._operate(o, fo)
+            return good
         if isinstance(n, ast.Name) and isinstance(o, (ast.Tuple, ast.List)) and fn.is_inlined:
             self._store(n, fn, value)
             self._spread(o, fo, value)

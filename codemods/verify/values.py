@@ -10,23 +10,19 @@ from msgspec import Struct, field
 
 from codemods.verify.canon import Canon
 from codemods.verify.frames import Claims, Duty, Frame, Line
+from codemods.verify.moments import (
+    NEW,
+    OLD,
+    Capture,
+    Handed,
+    Kept,
+    Late,
+    Lazy,
+    Passed,
+    Place,
+    Value,
+)
 from codemods.verify.names import Definition, Names, outer_names
-
-Value = tuple[object, ...]
-Place = tuple[object, ...]
-OLD, NEW = 0, 1
-Kept = tuple[tuple[int, ...], ast.Attribute, Frame]  # at which moment
-_MADE = frozenset({"fresh", "phi", "loop", "lazy", "caught"})  # values with a number of their own
-EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)
-
-
-class Late(Struct, frozen=True):
-    """An attribute that one side has stored and the other has not yet. effects: how many there had been."""
-
-    side: int
-    effects: int
-    doubts: int
-    line: Line
 
 
 class State(Struct):
@@ -38,67 +34,6 @@ class State(Struct):
 
     def copy(self) -> State:
         return State((dict(self.held[0]), dict(self.held[1])), dict(self.late), self.is_dead)
-
-
-class Capture(Struct):
-    """An attribute that one side reads once, at a call or into a local. path, reached: when that was."""
-
-    frame: Frame
-    node: ast.Attribute | ast.Name
-    value: Value
-    place: Place
-    path: tuple[int, ...]
-    reached: int
-    waited: int
-    is_met: bool = False
-
-
-class Handed(Struct, frozen=True):
-    """An effect. text: the path and the text of what was called; values: what was handed to it; stored: the attribute
-    it stores into, where it is a store; is_own: whether it got the object whose method this is."""
-
-    text: str
-    values: tuple[Value, ...] = ()
-    stored: Place = ()
-    is_own: bool = False
-
-    def may_write(self, place: Place) -> bool:
-        """Whether it may store into an attribute. place: of the form ("a", object, name), or a global's."""
-        if self.stored:
-            return may_be_one(self.stored, place)
-        return place[0] == "g" or self.is_own or any(is_part(each, place[1]) for each in self.values)  # type: ignore[arg-type]
-
-
-class Lazy(Struct):
-    """An expression that one side evaluates into a name; it is met where the other side evaluates it."""
-
-    node: ast.expr
-    frame: Frame
-    path: tuple[int, ...]
-    effects: int
-    value: Value | None = None
-
-
-class Since(Struct, frozen=True):
-    """A moment of the comparison. fresh: the last number that was given to a value; frames: how many each side had."""
-
-    fresh: int
-    frames: tuple[int, int]
-
-    def is_newer(self, place: object, side: int) -> bool:
-        """Whether a place, or an object it is in, was made after this moment. Frames of a side count for themselves;
-        scopes inside a function are numbered with the values, below zero."""
-        if not isinstance(place, tuple):
-            return False
-        kind, number = place[:2] if len(place) > 1 else ("", None)
-        if isinstance(number, int):
-            if kind == "l" and (number > self.frames[side] or -number > self.fresh):
-                return True
-            if kind == "cell" and place[2] > self.frames[number]:
-                return True
-            if kind in _MADE and number > self.fresh:
-                return True
-        return any(self.is_newer(part, side) for part in place)
 
 
 class Values:
@@ -126,6 +61,9 @@ class Values:
         self._trails: list[list[tuple[int, Place, Value]]] = []
         self._captures: dict[Place, list[Capture]] = {}
         self._lazies: dict[Value, Lazy] = {}
+        self._clock = count(1)
+        self._now: dict[int, int] = {}  # by side: when what is being met was evaluated, where that was before
+        self._passed: list[Passed] = []
         self._kept: tuple[list[Kept], list[Kept]] = ([], [])  # what __init__ has kept of what it was given
         self._kind = ""
         self._returns: list[State] = []
@@ -257,11 +195,11 @@ class Values:
             self._store(node, frame, value)
 
     def _place(self, node: ast.expr, frame: Frame) -> Place:
-        """The local a name is; for an attribute, what its object is called."""
+        """The local of a side that a name is; for an attribute, what its object is called."""
         while isinstance(node, ast.Attribute):
             node = node.value
         home = frame.home(node.id) if isinstance(node, ast.Name) else None
-        return ("l", home.number, node.id) if home is not None and isinstance(node, ast.Name) else ("none",)
+        return ("l", frame.side, home.number, node.id) if home and isinstance(node, ast.Name) else ("none",)
 
     def _store(self, node: ast.expr, frame: Frame, value: Value) -> None:
         place: Place = ("none",)
@@ -271,7 +209,8 @@ class Values:
             self._hold(frame.side, place, value)
         elif isinstance(node, ast.Attribute) and (place := self._base(node, frame)) is not None:  # type: ignore[assignment]
             self._hold(frame.side, place, value)
-            self._handed.append(Handed("", stored=place))
+            text = f"{frame.path}:{ast.unparse(node)}"
+            self._handed.append(Handed(text, stored=place, node=node, frame=frame))
             self._reached = len(self._handed)
         if place[0] in ("a", "g"):
             self._stored[frame.side][place] = len(self._handed)
@@ -307,26 +246,3 @@ class Values:
         duty = Duty(kind, frame.side, frame.path, getattr(node, "lineno", 0), what, frame.title)
         if duty not in self.duties:
             self.duties.append(duty)
-
-
-def may_be_one(place: Place, other: Place) -> bool:
-    """Whether two places are attributes of one name, of objects that may be one: neither is a part of the other."""
-    if place == other or (place[0], other[0]) != ("a", "a") or place[2] != other[2]:
-        return False
-    return not is_part(place[1], other[1]) and not is_part(other[1], place[1])  # type: ignore[arg-type]
-
-
-def is_part(part: Value, value: Value) -> bool:
-    """Whether a value is another one, or an attribute of it, and so on."""
-    at: object = value
-    while isinstance(at, tuple) and at:
-        if at == part:
-            return True
-        at = at[1] if at[0] == "attr" else None
-    return False
-
-
-def initial(place: Place) -> Value:
-    if place[0] == "a":
-        return ("attr", place[1], place[2])
-    return ("ref", *place[1]) if place[0] == "g" else ("unset", place[2])  # type: ignore[misc]

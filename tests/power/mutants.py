@@ -18,7 +18,7 @@ from types import CodeType, FunctionType, ModuleType
 
 from tests.power.rules import Edit, edits
 
-_MATCHING = ("kernel", "flow", "targets", "expressions", "recursion", "injections", "meetings", "values")
+_MATCHING = ("kernel", "flow", "targets", "expressions", "recursion", "injections", "meetings", "moments", "values")
 MODULES = (*_MATCHING, "canon", "calls", "side", "forms")
 _PACKAGE = "codemods.verify"
 # Constants that make the kernel more careful, the more is in them.

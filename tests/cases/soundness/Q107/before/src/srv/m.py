@@ -1,0 +1,3 @@
+def run():
+    step = lambda value: value + 1
+    return step.__name__

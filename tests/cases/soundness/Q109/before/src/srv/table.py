@@ -1,0 +1,6 @@
+STEPS = {}
+
+
+def add(function):
+    STEPS[function.__name__] = function
+    return function

@@ -1,0 +1,9 @@
+from srv.meta import Base
+
+
+class Board(Base):
+    def first(self):
+        return 1
+
+    def second(self):
+        return 2

@@ -1,0 +1,11 @@
+LEVEL = 1
+
+
+def bump():
+    global LEVEL
+    LEVEL += 1
+    return LEVEL
+
+
+def run():
+    return LEVEL, bump()

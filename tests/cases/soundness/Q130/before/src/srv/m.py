@@ -1,0 +1,6 @@
+from srv.state import bump, show
+
+
+def run():
+    bump()
+    return show("!")

@@ -1,0 +1,5 @@
+from srv.n import show
+
+
+def run():
+    return show("!")

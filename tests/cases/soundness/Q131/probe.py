@@ -1,0 +1,4 @@
+from srv.m import run
+from srv.start import start
+start()
+print(run())

@@ -1,0 +1,10 @@
+class Board:
+    def __init__(self):
+        self.count = 0
+
+    def bump(self):
+        self.count += 1
+
+    def run(self, done):
+        done()
+        return f"count {self.count}"

@@ -1,0 +1,16 @@
+BOARDS = []
+
+
+def poke():
+    for board in BOARDS:
+        board.count += 1
+
+
+class Board:
+    def __init__(self):
+        self.count = 0
+        BOARDS.append(self)
+
+    def run(self):
+        poke()
+        return f"count {self.count}"

@@ -1,0 +1,3 @@
+from srv.m import *
+b = Board()
+print(run(b, Meter(b)))

@@ -1,0 +1,4 @@
+from srv.m import run
+out=[]
+run(out)
+print(out)

@@ -1,0 +1,6 @@
+LEVEL = 1
+
+
+def bump():
+    global LEVEL
+    LEVEL += 1

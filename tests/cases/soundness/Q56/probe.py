@@ -1,0 +1,2 @@
+from srv.m import Meter
+print(Meter().run(3))

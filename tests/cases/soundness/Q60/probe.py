@@ -1,0 +1,2 @@
+from srv.m import Meter, Board
+print(Board(Meter()).run(3))

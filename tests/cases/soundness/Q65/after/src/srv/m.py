@@ -1,0 +1,13 @@
+class Tape:
+    def __init__(self):
+        self.at = 0
+
+    def __setitem__(self, key, value):
+        self.at += value
+
+    def run(self):
+        return self._at(self.at)
+
+    def _at(self, at):
+        self["a"] = 5
+        return f"at {at}"

@@ -1,0 +1,13 @@
+class Tape:
+    def __init__(self):
+        self.at = 0
+
+    def __eq__(self, other):
+        self.at += 1
+        return True
+
+    def run(self, other):
+        at = self.at
+        if self == other:
+            return f"at {at}"
+        return "other"

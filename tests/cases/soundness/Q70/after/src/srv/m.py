@@ -1,0 +1,13 @@
+class Tape:
+    def __init__(self):
+        self.at = 0
+
+    def __bool__(self):
+        self.at += 1
+        return True
+
+    def run(self):
+        at = self.at
+        if self:
+            return f"at {at}"
+        return "none"

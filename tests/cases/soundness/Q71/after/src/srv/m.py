@@ -1,0 +1,12 @@
+class Tape:
+    def __init__(self):
+        self.at = 0
+
+    def __str__(self):
+        self.at += 1
+        return "tape"
+
+    def run(self):
+        at = self.at
+        text = f"{self}"
+        return f"{text} at {at}"

@@ -1,0 +1,17 @@
+class Tape:
+    def __init__(self):
+        self.at = 0
+
+    def __contains__(self, value):
+        self.at += 1
+        return True
+
+
+class Reader:
+    def __init__(self, tape):
+        self.tape = tape
+
+    def run(self):
+        at = self.tape.at
+        found = 5 in self.tape
+        return f"{found} at {at}"

@@ -1,0 +1,7 @@
+from srv.base import Base
+
+
+class Board(Base):
+    def run(self, value):
+        self.level = value
+        return value

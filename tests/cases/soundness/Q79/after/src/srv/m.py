@@ -1,0 +1,8 @@
+from srv.base import Base
+
+
+class Board(Base):
+    def run(self, value):
+        self.level = value
+        self.level = value
+        return self

@@ -1,0 +1,4 @@
+from srv.m import *
+from srv.base import LOG
+Board().run(3)
+print(LOG)

@@ -1,0 +1,14 @@
+LOG = []
+
+
+class Board:
+    def __init__(self):
+        self.level = 1
+
+    def __getattribute__(self, name):
+        LOG.append(name)
+        return object.__getattribute__(self, name)
+
+    def run(self):
+        level = self.level
+        return f"{level} {level}"
