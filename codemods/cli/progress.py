@@ -4,9 +4,10 @@ Nothing is shown in the first second. Which pieces of work there are is told by 
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import TextIO
@@ -35,6 +36,14 @@ class StderrProgress:
         with self._lock:
             self._now = f"[{number}/{total}] {text}"
 
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """While somebody else prints: the moving line is not there."""
+        with self._lock:
+            if self._drawn and self._moves:
+                self._write("\r\x1b[2K")
+            yield
+
     def __enter__(self) -> StderrProgress:
         if self._moves or self._beats:
             self._thread = Thread(target=self._draw, daemon=True)
@@ -56,15 +65,14 @@ class StderrProgress:
         pause = _QUIET_S if self._moves else _HEARTBEAT_S
         while not self._done.wait(pause):
             with self._lock:
-                now = self._now
-            seconds = int(time.monotonic() - start)
-            self._drawn = True
-            if self._moves:
-                width = shutil.get_terminal_size().columns
-                self._write(f"\r\x1b[2K{f'{now}  {seconds} s'[: max(width - 1, 10)]}")
-                pause = _REDRAW_S
-            else:
-                self._write(f"unmoved: {now or 'working'}, {seconds} s so far\n")
+                seconds = int(time.monotonic() - start)
+                self._drawn = True
+                if self._moves:
+                    width = shutil.get_terminal_size().columns
+                    self._write(f"\r\x1b[2K{f'{self._now}  {seconds} s'[: max(width - 1, 10)]}")
+                    pause = _REDRAW_S
+                else:
+                    self._write(f"unmoved: {self._now or 'working'}, {seconds} s so far\n")
 
     def _write(self, text: str) -> None:
         try:

@@ -3,7 +3,7 @@ trees, writes nothing but its cache and what is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -109,7 +109,8 @@ def prove(
     def body(session: Session) -> int:
         from codemods.cli.prove_changes import Asked
 
-        asked = Asked(tuple(targets or ()), by_hand, tuple(map(Path, spec or ())), all_, squash)
+        cache_dir = session.root if costs.has_cache else None
+        asked = Asked(tuple(targets or ()), by_hand, tuple(map(Path, spec or ())), all_, squash, cache_dir)
         return prove_targets(session, asked, costs, tests, format_, output, exit_zero=exit_zero)
 
     text = None if format_ is None else "json" if format_ is ProveFormat.JSON else "text"
@@ -172,33 +173,37 @@ def _names(asked: Asked) -> tuple[str, str]:
 def _prove_change(
     session: Session, change: Change, options: ProveOptions, reporter: Reporter, made: ReproducingTests
 ) -> None:
+    """What reading alone gave, then the pairs in their order, each reported as it ends."""
     from codemods.cli.prove_trees import SourceLines
     from codemods.report.prove_model import pair_row
+    from codemods.schema.prove import Pair
 
     source = SourceLines(change.old, change.new)
-    for pair, result in _results(session, change, options):
-        row = pair_row(result, source, change=change.label)
-        reporter.add(made.added(row, pair, change))
+
+    def report(pair: Pair, result: PairResult) -> None:
+        reporter.add(made.added(pair_row(result, source, change=change.label), pair, change))
+
+    for each in change.found:
+        report(Pair(old=each.old, new=each.new, kind=each.kind, origin=each.origin), each)
+    if change.pairs:
+        _prove_pairs(session, change, options, report)
     reporter.unproved += change.unproved
 
 
-def _results(session: Session, change: Change, options: ProveOptions) -> Iterator[tuple[Pair, PairResult]]:
-    """Those that reading alone gave, then those of the pairs, in their order."""
-    from codemods.schema.prove import Pair
-
-    yield from ((Pair(old=each.old, new=each.new, kind=each.kind, origin=each.origin), each) for each in change.found)
-    if not change.pairs:
-        return
+def _prove_pairs(
+    session: Session, change: Change, options: ProveOptions, report: Callable[[Pair, PairResult], None]
+) -> None:
     from codemods.prove.proving import prove_pairs
 
-    total, done = len(change.pairs), 0
+    total, waiting = len(change.pairs), iter(change.pairs)
     with session.progress() as progress:
         progress.step(1, total, change.label[:40] or change.pairs[0].new)
 
-        def tell(result: PairResult) -> None:
-            nonlocal done
-            done += 1
-            progress.step(min(done + 1, total), total, f"after {result.new}: {result.verdict.value}")
+        def done(result: PairResult) -> None:
+            pair = next(waiting)
+            with progress.aside():
+                report(pair, result)
+            number = change.pairs.index(pair) + 1
+            progress.step(min(number + 1, total), total, f"after {result.new}: {result.verdict.value}")
 
-        results = prove_pairs(change.old, change.new, change.changed, change.pairs, options, tell)
-    yield from zip(change.pairs, results, strict=True)
+        prove_pairs(change.old, change.new, change.changed, change.pairs, options, done, identity=change.identity)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from codemods.cli.prove_derived import Change, changed_paths, derived, merged, stepped
+from codemods.cli.prove_derivations import Derivations
+from codemods.cli.prove_derived import Change, changed_paths, derived, stepped
 from codemods.cli.prove_trees import GIT, PLAN, Trees, with_dotted_names
 from codemods.cli.session import Session, UsageProblem
 from codemods.prove.references import check_reference
@@ -32,13 +33,14 @@ _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Asked(NamedTuple):
-    """What the command line asks for. is_whole: a range as one change."""
+    """What the command line asks for. is_whole: a range as one change. cache_dir: None for no cache."""
 
     targets: tuple[str, ...]
     by_hand: tuple[tuple[str, str], ...] = ()
     specs: tuple[Path, ...] = ()
     takes_all: bool = False
     is_whole: bool = False
+    cache_dir: Path | None = None
 
 
 class _Target(NamedTuple):
@@ -191,17 +193,14 @@ def _commits(session: Session, text: str, asked: Asked, trees: Trees) -> _Target
         if asked.is_whole:
             yield derived("", trees.change(*names), names, takes_all=asked.takes_all)
             return
-        store = trees.store(found.git_dir)
+        store, derivations = trees.store(found.git_dir), Derivations(session, asked.cache_dir)
         for oid in found.commits:
             commit = store.commit(oid)
             label = oid if len(found.commits) > 1 else ""
             olds = [store.commit(parent).tree for parent in commit.parents] or [empty_tree(oid)]
-            against = [trees.commits(found.git_dir, old, commit.tree) for old in olds]
             ends = (f"{GIT}{commit.parents[0]}" if commit.parents else "", f"{GIT}{oid}")
-            if len(against) == 1:
-                yield derived(label, against[0], ends, takes_all=asked.takes_all)
-            else:
-                yield merged(label, against, ends, takes_all=asked.takes_all)
+            against = [trees.commits(found.git_dir, old, commit.tree) for old in olds]
+            yield derivations.derived(label, against, [*olds, commit.tree], ends, takes_all=asked.takes_all)
 
     return _Target(changes(), lambda: trees.change(*names), names)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from codemods.cli.prove_trees import PLAN
 from codemods.cli.session import without_collector
-from codemods.prove.pairs import IMPORTS, OLD
+from codemods.prove.residue import IMPORTS, OLD
 from codemods.report.prove_model import Unproved
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Delta, Pair, PairKind, PairResult, ProofVerdict
@@ -30,7 +30,8 @@ _OF_IMPORTS = ("U108", "U109")
 class Change(NamedTuple):
     """label: the commit, or the step; "" where there is one change only. found: what is known without running anything.
 
-    old_name, new_name: the trees as somebody could name them again: see prove_trees.py."""
+    old_name, new_name: the trees as somebody could name them again: see prove_trees.py. identity: of both, where they
+    have one without being read."""
 
     label: str
     old: FileSet
@@ -41,6 +42,7 @@ class Change(NamedTuple):
     unproved: tuple[Unproved, ...] = ()
     old_name: str = ""
     new_name: str = ""
+    identity: str = ""
 
 
 def changed_paths(change: TreeChange) -> set[str]:

@@ -8,6 +8,7 @@ or with the place for it, costs time and never a verdict. What a verdict depends
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import hmac
 import os
@@ -34,11 +35,25 @@ _AGREES = "agrees"
 _Result = TypeVar("_Result", bound=Struct)
 
 
+@functools.cache
+def _tool() -> str:
+    """The version, and of the files what changes with an edit: a tool that is worked on keeps its version."""
+    found = [codemods.__version__]
+    for folder, folders, names in os.walk(os.path.dirname(codemods.__file__)):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                status = os.stat(os.path.join(folder, name))
+                found.append(f"{name} {status.st_size} {status.st_mtime_ns}")
+    return "\n".join(found)
+
+
 def key_of(*parts: bytes | str) -> str:
-    """Of all that a verdict depends on, in this order. The versions of the tool and of Python are part of every key."""
+    """Of all that a verdict depends on, in this order. The tool itself and the version of Python are part of every
+    key."""
     python = ".".join(map(str, sys.version_info))
     digest = hashlib.blake2b(digest_size=24)
-    for part in (codemods.__version__, f"{sys.implementation.name} {python}", *parts):
+    for part in (_tool(), f"{sys.implementation.name} {python}", *parts):
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         digest.update(len(raw).to_bytes(8, "big") + (b"s" if isinstance(part, str) else b"b") + raw)
     return digest.hexdigest()

@@ -7,19 +7,17 @@ operation accounts for) only what touches those lines is, and what that affects.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from codemods.prove.pairs_affected import Affected
 from codemods.prove.partners import Partners, definition_of, definitions, split_key
+from codemods.prove.residue import IMPORTS, OLD, Residue
 from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side
 from codemods.prove.stable import Twins, outline
 from codemods.schema.prove import Pair, PairKind
 from codemods.source.files import FileSet
 
-# Lines by path; those of the old side by `old:` and the path. `imports:` and a path: what importing it does may differ.
-Residue = Mapping[str, Collection[int]]
-OLD, IMPORTS = "old:", "imports:"
 _MAKERS = (
     "__init__",
     "__post_init__",

@@ -24,7 +24,7 @@ from codemods.prove.stable import Twins
 from codemods.prove.wording import event
 from codemods.prove.world import World
 from codemods.schema.errors import UnmovedError
-from codemods.schema.prove import Level, Pair, PairResult, ProofVerdict
+from codemods.schema.prove import Level, Pair, PairResult, ProofVerdict, inconclusive
 
 _CASES = 1500
 _CONTROL_PATHS = 60
@@ -65,12 +65,6 @@ def prove_pair(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
 
 def _timed(result: PairResult, seconds: float) -> PairResult:
     return replace(result, seconds=round(seconds, 3))
-
-
-def inconclusive(pair: Pair, reason: str) -> PairResult:
-    return PairResult(
-        old=pair.old, new=pair.new, kind=pair.kind, verdict=ProofVerdict.INCONCLUSIVE, reason=reason, origin=pair.origin
-    )
 
 
 def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:

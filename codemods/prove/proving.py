@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from codemods.prove.cache import Cache, key_of
 from codemods.prove.options import ProveOptions
 from codemods.prove.packed import write_pack
-from codemods.prove.prover import inconclusive
 from codemods.prove.sandbox import Limits, Outcome, Status, Task, run_tasks
 from codemods.prove.task import Asked
-from codemods.schema.prove import Pair, PairResult
+from codemods.schema.prove import Pair, PairResult, inconclusive
 from codemods.source.files import FileSet
 
 OnDone = Callable[[PairResult], None]
@@ -37,26 +36,40 @@ def prove_pairs(
     pairs: Sequence[Pair],
     options: ProveOptions,
     on_done: OnDone | None = None,
+    *,
+    identity: str = "",
 ) -> list[PairResult]:
-    """The result of each pair, in the order of the pairs. `on_done` is called as they end."""
+    """The result of each pair, in the order of the pairs, in which `on_done` is told them as they end.
+
+    identity: of both trees and all that is read of them, where that is known without reading them."""
     cache = Cache(options.cache_dir)
-    results: dict[int, PairResult] = {}
-    keys: dict[int, str] = {}
+    costs = msgspec.json.encode(_costs(options))
+    results: list[PairResult] = []
+
+    def done(result: PairResult) -> None:
+        results.append(result)
+        if on_done is not None:
+            on_done(result)
+
     with tempfile.TemporaryDirectory(prefix="unmoved-") as folder:
         pack = Path(folder) / "trees"
-        digest = write_pack(old, new, changed, pack)
-        for number, pair in enumerate(pairs):
-            keys[number] = key_of(digest, msgspec.json.encode(pair), msgspec.json.encode(_costs(options)))
-            kept = cache.get(keys[number], PairResult)
-            if kept is not None:
-                results[number] = replace(kept, is_cached=True)
-                _tell(on_done, results[number])
-        waiting = [number for number in range(len(pairs)) if number not in results]
+        digest = identity or write_pack(old, new, changed, pack)
+        keys = [key_of(digest, msgspec.json.encode(pair), costs) for pair in pairs]
+        known = [cache.get(key, PairResult) for key in keys]
+        waiting = [number for number, kept in enumerate(known) if kept is None]
+        if waiting and identity:
+            write_pack(old, new, changed, pack)
         for number, outcome in _run(pairs, waiting, options, pack):
-            results[number] = _result(pairs[number], options, outcome)
-            cache.put(keys[number], results[number])
-            _tell(on_done, results[number])
-    return [results[number] for number in range(len(pairs))]
+            for kept in known[len(results) : number]:
+                assert kept is not None
+                done(replace(kept, is_cached=True))
+            result = _result(pairs[number], options, outcome)
+            cache.put(keys[number], result)
+            done(result)
+        for kept in known[len(results) :]:
+            assert kept is not None
+            done(replace(kept, is_cached=True))
+    return results
 
 
 def _costs(options: ProveOptions) -> ProveOptions:
@@ -93,8 +106,3 @@ def _result(pair: Pair, options: ProveOptions, outcome: Outcome) -> PairResult:
     if outcome.printed:
         reason += f"; it printed {outcome.printed} bytes"
     return inconclusive(pair, reason)
-
-
-def _tell(on_done: OnDone | None, result: PairResult) -> None:
-    if on_done is not None:
-        on_done(result)

@@ -148,6 +148,12 @@ class PairResult(Struct, frozen=True, kw_only=True):
     is_cached: bool = False
 
 
+def inconclusive(pair: Pair, reason: str) -> PairResult:
+    return PairResult(
+        old=pair.old, new=pair.new, kind=pair.kind, verdict=ProofVerdict.INCONCLUSIVE, reason=reason, origin=pair.origin
+    )
+
+
 class ProveResult(Struct, frozen=True, kw_only=True):
     """A whole run. `schema_version` changes when a field changes its meaning."""
 

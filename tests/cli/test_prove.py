@@ -74,7 +74,7 @@ def spec_file(place: Path, old: str = "fine:f", new: str = "fine:f", trees: str 
 
 
 def raising(error: BaseException) -> Callable[..., object]:
-    def fail(*_: object) -> object:
+    def fail(*_: object, **__: object) -> object:
         raise error
 
     return fail
@@ -230,6 +230,34 @@ def test_a_plan_that_is_refused_is_an_error(planned: Path, unmoved: Unmoved) -> 
     ran = unmoved("prove", "plan.toml")
     assert ran.status == 2
     assert "the plan is refused" in ran.err
+
+
+def test_a_range_that_is_known_is_not_read_again(root: Path, unmoved: Unmoved, engine: FakeEngine) -> None:
+    commit(root, "Change fine again", fine=F1, also=F1)
+    first = unmoved("prove", "HEAD", "--root", str(root))
+    assert (first.status, len(engine.residues)) == (0, 1)
+    assert unmoved("prove", "HEAD", "--root", str(root)) == first
+    assert len(engine.residues) == 1
+    assert engine.calls[0].pairs == engine.calls[1].pairs
+    assert len(set(engine.identities)) == 1
+    unmoved("prove", "HEAD", "--root", str(root), "--no-cache")
+    unmoved("prove", "HEAD", "--root", str(root), "--all")
+    unmoved("prove", "HEAD", "--root", str(root), "--config", 'exclude=["x"]')
+    assert len(engine.residues) == 4
+    assert len(set(engine.identities)) == 2
+
+
+def test_a_reader_that_is_left_is_looked_for_each_time(root: Path, unmoved: Unmoved, engine: FakeEngine) -> None:
+    commit(
+        root,
+        "Add",
+        m=b"class C:\n    def old_name(self):\n        return 1\n",
+        user=b"from m import C\n\nC().old_name()\n",
+    )
+    commit(root, "Rename", m=b"class C:\n    def new_name(self):\n        return 1\n")
+    for _ in range(2):
+        assert unmoved("prove", "HEAD", "--root", str(root)).status == 1
+    assert len(engine.residues) == 2
 
 
 # -- pairs that are named

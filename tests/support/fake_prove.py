@@ -34,6 +34,7 @@ class FakeEngine:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        self.identities: list[str] = []
         self.residues: list[Mapping[str, Collection[int]] | None] = []
 
     @property
@@ -48,7 +49,10 @@ class FakeEngine:
         pairs: Sequence[Pair],
         options: ProveOptions,
         on_done: Callable[[PairResult], None] | None = None,
+        *,
+        identity: str = "",
     ) -> list[PairResult]:
+        self.identities.append(identity)
         self.calls.append(Call(old, new, tuple(changed), tuple(pairs), options))
         results = [result_of(pair, new) for pair in pairs]
         for result in results:
