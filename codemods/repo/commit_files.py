@@ -18,7 +18,7 @@ from msgspec import Struct
 from codemods.repo.git import Background, GitFailed
 from codemods.repo.store import HARDENED, MAX_BLOB_BYTES, ObjectStore
 from codemods.repo.tree_diff import entries_of, entry_at
-from codemods.repo.word_index import CLASS_LINE, WordIndex
+from codemods.repo.word_index import WordIndex
 from codemods.schema.errors import SourceError
 from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES
 
@@ -229,15 +229,15 @@ class CommitFiles:
             if path.endswith(suffixes):
                 wanted.setdefault(path, []).append(word.encode("ascii"))
         compiled = re.compile(rf"\b(?:{pattern})".encode())
-        ours = [(path, self._oids[path]) for path in self.paths() if path.endswith(suffixes)]
-        found = {
-            (path, number): text
-            for path, number, text in index.lines(ours)
-            if CLASS_LINE.search(text) is not None or compiled.search(text) is not None
-        }
-        for path, raw in self.read_many(wanted):
-            found.update(((path, number), text) for number, text in _lines_with(raw, wanted[path], compiled))
-        return [(path, number, text) for (path, number), text in sorted(found.items())]
+        texts = dict(self.read_many(wanted))
+        found: list[FoundLine] = []
+        for path in self.paths():
+            if path.endswith(suffixes):
+                lines = index.lines(self._oids[path])
+                if path in wanted:
+                    lines = sorted({*lines, *lines_with(texts[path], wanted[path], compiled)})
+                found += [(path, number, text) for number, text in lines]
+        return found
 
 
 class _Lines(Struct, kw_only=True):
@@ -249,7 +249,7 @@ class _Lines(Struct, kw_only=True):
     found: list[FoundLine] | None = None
 
 
-def _lines_with(text: bytes, words: Iterable[bytes], pattern: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
+def lines_with(text: bytes, words: Iterable[bytes], pattern: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
     """Number and text of the lines that have one of the words and match."""
     starts = set()
     for word in words:

@@ -18,8 +18,7 @@ from codemods.repo.store import ObjectStore
 MAX_WORD_BYTES = 32_000_000
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _WORDS_ONLY = bytes(byte if byte in _WORD else 32 for byte in range(256))
-CLASS_LINE = re.compile(rb"\bclass[ \t]+\w+[ \t]*[(:]")
-_KEPT_LINE = re.compile(CLASS_LINE.pattern + rb"|\bproperty\(")
+_KEPT_LINE = re.compile(rb"\bclass[ \t]+\w+[ \t]*[(:]|\bproperty\(")
 _NEEDLES = (b"class", b"property(")
 _DEFINED = re.compile(rb"def[ \t]+\w+")
 _AT_ONCE = 256
@@ -91,15 +90,14 @@ class WordIndex:
         """As `holding`, of the blobs that have it behind `def`."""
         return self.part.with_word(word, 1)
 
-    def lines(self, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, bytes]]:
-        """Path, number and text of the lines that start a class or make a property. files: path and blob of each."""
-        text, ends, numbers = self.part.texts[2], self.part.ends[2], self._numbers
-        for path, oid in files:
-            start, end = ends[numbers[oid]], ends[numbers[oid] + 1]
-            if start < end:
-                for line in bytes(text[start : end - 1]).split(b"\n"):
-                    number, _, rest = line.partition(b":")
-                    yield path, int(number), rest
+    def lines(self, oid: str) -> list[tuple[int, bytes]]:
+        """Number and text of the lines of a blob that start a class or make a property."""
+        (text, ends), number = (self.part.texts[2], self.part.ends[2]), self._numbers[oid]
+        start, end = ends[number], ends[number + 1]
+        if start == end:
+            return []
+        parts = [line.partition(b":") for line in bytes(text[start : end - 1]).split(b"\n")]
+        return [(int(number), line) for number, _, line in parts]
 
     def _let_go(self, kept: Collection[str]) -> None:
         part = Part()

@@ -66,10 +66,11 @@ class FileSet:
 
     def _known(self) -> dict[str, None]:
         if self._paths is None:
-            names = set(self.base.paths())
-            names.update(path for path, raw in self._overlay.items() if raw is not None)
-            names.difference_update(path for path, raw in self._overlay.items() if raw is None)
-            self._paths = dict.fromkeys(sorted(names))
+            names = dict.fromkeys(self.base.paths())
+            for path in [path for path, raw in self._overlay.items() if raw is None]:
+                names.pop(path, None)
+            more = [path for path, raw in self._overlay.items() if raw is not None and path not in names]
+            self._paths = dict.fromkeys(sorted([*names, *more])) if more else names
         return self._paths
 
     def paths(self) -> Iterator[str]:

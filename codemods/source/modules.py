@@ -133,16 +133,23 @@ def _directories(paths: Iterable[str]) -> set[str]:
 
 
 def _parents(path: str) -> Iterable[str]:
-    at = posixpath.dirname(path)
+    at = path.rpartition("/")[0]
     while at:
         yield at
-        at = posixpath.dirname(at)
+        at = at.rpartition("/")[0]
 
 
 def modules_of(files: FileSet, source_roots: tuple[str, ...] = ()) -> Modules:
-    """The module names of a file set, kept with it."""
+    """The module names of a file set, kept with it, and for the next one: most commits add and remove no file."""
     kept = files.notes.get("modules")
     if not isinstance(kept, Modules):
-        kept = Modules(list(files.paths()), source_roots or files.source_roots)
+        key = (tuple(files.paths()), source_roots or files.source_roots)
+        kept = _last.get(key)
+        if kept is None:
+            _last.clear()
+            kept = _last[key] = Modules(*key)
         files.notes["modules"] = kept
     return kept
+
+
+_last: dict[tuple[tuple[str, ...], tuple[str, ...]], Modules] = {}

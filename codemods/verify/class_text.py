@@ -129,10 +129,10 @@ class ClassText:
             len(lines),
         )
         try:
-            tree = ast.parse(b"class _:\n" + b"\n".join(lines[:end]))
+            # Behind as many empty lines, because to number all nodes anew takes longer than to parse them.
+            tree = ast.parse(b"\n" * (line - 2) + b"class _:\n" + b"\n".join(lines[:end]))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-        ast.increment_lineno(tree, line - 2)
         node = tree.body[0].body[0]  # type: ignore[attr-defined]
         return node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from codemods.source.nodes import walk
-from codemods.verify.class_text import ClassText, class_in
+from codemods.verify.class_text import ClassText
 from codemods.verify.names import Names, parameters
 from codemods.verify.readers_family import is_test_path
 from codemods.verify.tree_lines import TreeLines
@@ -41,7 +41,7 @@ class Members:
         """The class of this place."""
         path, name = owner[0], owner[1].rpartition(".")[2]
         if (path, name) not in self._classes:
-            self._classes[path, name] = class_in(path, self.lines.raw(self.side, path), name)
+            self._classes[path, name] = self.lines.klass(self.side, path, name)
         return self._classes[path, name]
 
     def found(self, path: str, dotted: str, hops: int = _MAX_HOPS) -> tuple[str, str] | None:

@@ -15,7 +15,9 @@ from itertools import accumulate
 
 from msgspec import Struct
 
+from codemods.repo.commit_files import lines_with
 from codemods.verify.change import TreeChange
+from codemods.verify.class_text import ClassText, class_in
 
 NEW = 1
 _ASSIGNS = r"(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
@@ -49,14 +51,14 @@ class TreeLines:
         self._by_name: dict[str, list[Hit]] = {}
         self._texts: dict[tuple[int, str], bytes] = {}
         self._lines: dict[tuple[int, str], list[bytes]] = {}
+        self._classes: dict[tuple[int, str, str], ClassText | None] = {}
+        self._heirs: dict[frozenset[str], list[tuple[Hit, str]]] = {}
 
     def begin(self) -> None:
         """Lets a base that can search by itself do so while others work, along with the words it is told next."""
         search = getattr(self.change.new.base, "search_lines", None)
         if search is not None:
-            asked = self.asked
-            words = asked.classes | asked.written | asked.said
-            self._search = search(self._alternatives, (".py",), sorted(words), sorted(asked.defined))
+            self._search = search(self._alternatives, (".py",), sorted(self._words), sorted(self.asked.defined))
 
     def raw(self, side: int, path: str) -> bytes:
         """The file a hit stands in."""
@@ -65,10 +67,38 @@ class TreeLines:
             self._texts[side, path] = files.read(path) if path in files else b""
         return self._texts[side, path]
 
-    @cached_property
+    @property
     def hits(self) -> tuple[Hit, ...]:
         """Every line that matched, whatever for."""
-        return tuple(self._found())
+        return self._all[0]
+
+    @property
+    def headers(self) -> list[tuple[Hit, re.Match[bytes]]]:
+        """Every line that starts a class."""
+        return self._all[1]
+
+    @cached_property
+    def _all(self) -> tuple[tuple[Hit, ...], list[tuple[Hit, re.Match[bytes]]]]:
+        hits, headers = [], []
+        # A base may have looked for something else at once; that is none of ours.
+        start, other = _HEADER.match, self._compiled.search
+        for side, path, number, text in self._found():
+            match = start(text)
+            if match is not None or other(text) is not None:
+                hit = Hit(side, path, number, text)
+                hits.append(hit)
+                if match is not None:
+                    headers.append((hit, match))
+        return tuple(hits), headers
+
+    def klass(self, side: int, path: str, name: str) -> ClassText | None:
+        """One class of a file; the same for both sides where the file is the same."""
+        if side != NEW and path not in self.changed and self.raw(side, path) == self.raw(NEW, path):
+            side = NEW
+        key = (side, path, name)
+        if key not in self._classes:
+            self._classes[key] = class_in(path, self.raw(side, path), name)
+        return self._classes[key]
 
     @cached_property
     def _text(self) -> tuple[bytes, list[int]]:
@@ -106,13 +136,14 @@ class TreeLines:
         word = re.compile(rb"(?<!\w)%b(?!\w)" % re.escape(name).encode())
         return [hit for hit in self._with(name) if word.search(hit.text) is not None]
 
-    @cached_property
-    def headers(self) -> list[tuple[Hit, re.Match[bytes]]]:
-        """Every line that starts a class."""
-        return [(hit, match) for hit in self.hits if (match := _HEADER.match(hit.text)) is not None]
-
     def heirs(self, names: set[str]) -> list[tuple[Hit, str]]:
         """Where a class stands whose header names one of these as a base, and what it is called."""
+        key = frozenset(names)
+        if key not in self._heirs:
+            self._heirs[key] = self._found_heirs(names)
+        return self._heirs[key]
+
+    def _found_heirs(self, names: set[str]) -> list[tuple[Hit, str]]:
         word = re.compile(rb"\b%b\b" % _any(names).encode())
         found = []
         for hit, match in self._headers_with(names):
@@ -247,26 +278,33 @@ class TreeLines:
         for hit in self._with(name):
             yield from ((hit, match) for match in pattern.finditer(hit.text))
 
-    def _found(self) -> Iterator[Hit]:
+    def _found(self) -> Iterator[tuple[int, str, int, bytes]]:
+        """Side, path, number and text."""
         found = self._search() if self._search is not None else None
-        compiled = self._compiled
+        names = self._words | self.asked.defined
+        needles = [b"class", b"property(", *(name.encode() for name in names)]
         if found is None:
             for path in self.change.new.paths():
                 if path.endswith(".py") and path not in self.changed:
-                    yield from _search(NEW, path, self.raw(NEW, path), compiled)
+                    for number, text in lines_with(self.raw(NEW, path), needles, self._compiled):
+                        yield NEW, path, number, text
         else:
             ours = {path for path, _, _ in found if path.endswith(".py")} - self.changed
             for path, number, text in found:
-                # A base may have looked for something else at once; that is none of ours.
-                if path in ours and (_HEADER.match(text) is not None or compiled.search(text) is not None):
-                    yield Hit(NEW, path, number, text)
+                if path in ours:
+                    yield NEW, path, number, text
         for path in sorted(self.changed):
             for side in (0, 1):
-                yield from _search(side, path, self.raw(side, path), compiled)
+                for number, text in lines_with(self.raw(side, path), needles, self._compiled):
+                    yield side, path, number, text
+
+    @property
+    def _words(self) -> set[str]:
+        return self.asked.classes | self.asked.written | self.asked.said
 
     @cached_property
     def _compiled(self) -> re.Pattern[bytes]:
-        return re.compile(rf"\b(?:{self._alternatives})".encode(), re.MULTILINE)
+        return re.compile(rf"\b(?:{self._alternatives})".encode())
 
     @cached_property
     def _alternatives(self) -> str:
@@ -310,13 +348,3 @@ _CHAIN = re.compile(rb"[\w.]*(?:\(\)|\[[^\[\]]*\])*\Z")
 
 def _any(names: Iterable[str]) -> str:
     return "(?:" + "|".join(sorted(re.escape(name) for name in names)) + ")"
-
-
-def _search(side: int, path: str, raw: bytes, pattern: re.Pattern[bytes]) -> Iterator[Hit]:
-    last = -1
-    for match in pattern.finditer(raw):
-        start = raw.rfind(b"\n", 0, match.start() + (raw[match.start() : match.start() + 1] == b"\n")) + 1
-        if start != last:
-            last = start
-            end = raw.find(b"\n", start)
-            yield Hit(side, path, raw.count(b"\n", 0, start) + 1, raw[start : end if end >= 0 else len(raw)])
