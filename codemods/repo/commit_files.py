@@ -16,6 +16,7 @@ from itertools import chain
 from msgspec import Struct
 
 from codemods.repo.git import Background, GitFailed
+from codemods.repo.kept_lines import FoundLine, KeptLines
 from codemods.repo.store import HARDENED, MAX_BLOB_BYTES, ObjectStore
 from codemods.repo.tree_diff import entries_of, entry_at
 from codemods.repo.word_index import WordIndex
@@ -41,7 +42,6 @@ MAX_SEARCH_OUTPUT = 60_000_000
 # Files: a smaller tree is searched by git in no time.
 MIN_INDEXED = 300
 
-FoundLine = tuple[str, int, bytes]
 _INDEX = "words"  # a note of the store
 
 
@@ -197,10 +197,11 @@ class CommitFiles:
 
         Such a line has one of the words, or one of the defined ones behind `def`, or starts a class, or makes a
         property."""
-        index, asked = self._index(), (list(words), list(defined))
-        if index is not None and all(_PLAIN.match(word) for each in asked for word in each):
+        asked = list(words), list(defined)
+        index = self._index_for(chain.from_iterable(asked))
+        if index is not None:
             known = index
-            return lambda: self._indexed_lines(known, pattern, tuple(suffixes), *asked)
+            return lambda: list(self._indexed_lines(known, pattern, tuple(suffixes), *asked))
         wanted = self._wanted = _Lines(pattern=pattern, suffixes=tuple(suffixes))
 
         def found() -> list[FoundLine] | None:
@@ -216,8 +217,8 @@ class CommitFiles:
 
     def _indexed_lines(
         self, index: WordIndex, pattern: str, suffixes: tuple[str, ...], words: list[str], defined: list[str]
-    ) -> list[FoundLine]:
-        """As `git grep` would find them, in the same order."""
+    ) -> Iterator[FoundLine]:
+        """As `git grep` would find them, in the same order, without the lines that the index has."""
         assert self._oids is not None and self._indexed is not None
         self._look_up(index, words)
         held = [(word, path) for word in words for path in self._mentions[word]]
@@ -229,15 +230,21 @@ class CommitFiles:
             if path.endswith(suffixes):
                 wanted.setdefault(path, []).append(word.encode("ascii"))
         compiled = re.compile(rf"\b(?:{pattern})".encode())
-        texts = dict(self.read_many(wanted))
-        found: list[FoundLine] = []
-        for path in self.paths():
-            if path.endswith(suffixes):
-                lines = index.lines(self._oids[path])
-                if path in wanted:
-                    lines = sorted({*lines, *lines_with(texts[path], wanted[path], compiled)})
-                found += [(path, number, text) for number, text in lines]
-        return found
+        for path, raw in self.read_many(sorted(wanted)):
+            kept = {number for number, _ in index.lines(self._oids[path])}
+            yield from (
+                (path, number, text) for number, text in lines_with(raw, wanted[path], compiled) if number not in kept
+            )
+
+    def kept_lines(self, suffixes: tuple[str, ...], words: Iterable[str]) -> KeptLines | None:
+        """The lines that start a class or make a property, where an index knows them; `search_lines` for such words
+        leaves them out then."""
+        index = self._index_for(words)
+        return KeptLines(index, self._indexed or {}, suffixes) if index is not None else None
+
+    def _index_for(self, words: Iterable[str]) -> WordIndex | None:
+        index = self._index()
+        return index if index is not None and all(_PLAIN.match(word) for word in words) else None
 
 
 class _Lines(Struct, kw_only=True):

@@ -18,14 +18,14 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 import codemods
-from codemods.repo.word_index import RECIPE, Part, WordIndex
+from codemods.repo.word_index import KINDS, RECIPE, Part, WordIndex
 
 # Of all files together; those that were used longest ago go.
 MAX_BYTES = 256 << 20
 MAX_FILE_BYTES = 64 << 20
 # With fewer new blobs, finding their words again costs less than writing the file.
 WRITE_AFTER = 64
-_HEAD = struct.Struct("<32s32sQQQQQ")  # digest of all that follows, key, blobs, bytes of an id, of each text
+_HEAD = struct.Struct("<32s32sQQ" + "Q" * KINDS)  # digest of all that follows, key, blobs, bytes of an id, of each text
 
 
 def load_index(git_dir: Path) -> WordIndex:
@@ -108,13 +108,9 @@ def _read(path: Path) -> Part | None:
     digits, width = oids.hex(), 2 * num_id_bytes
     part = Part()
     part.oids = [digits[start : start + width] for start in range(0, len(digits), width)]
-    part.ends = (_numbers(pieces[0]), _numbers(pieces[1]), _numbers(pieces[2]))
-    part.texts = (bytearray(pieces[3]), bytearray(pieces[4]), bytearray(pieces[5]))
+    part.ends = tuple(array("I", bytes(piece)) for piece in pieces[:KINDS])
+    part.texts = tuple(bytearray(piece) for piece in pieces[KINDS:])
     return part
-
-
-def _numbers(raw: memoryview) -> array[int]:
-    return array("I", bytes(raw))
 
 
 def _shrink(newest: Path) -> None:

@@ -19,23 +19,26 @@ MAX_WORD_BYTES = 32_000_000
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _WORDS_ONLY = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _KEPT_LINE = re.compile(rb"\bclass[ \t]+\w+[ \t]*[(:]|\bproperty\(")
+_OPEN_LINE = re.compile(rb"[ \t]*class[ \t]+\w+[ \t]*\([^)]*\Z")
+WORDS, DEFINED, LINES, OPEN_LINES = range(KINDS := 4)
 _NEEDLES = (b"class", b"property(")
 _DEFINED = re.compile(rb"def[ \t]+\w+")
 _AT_ONCE = 256
 
 # Part of the key of what is kept: another way to find words or lines is another index.
-RECIPE = (_WORDS_ONLY + _KEPT_LINE.pattern + _DEFINED.pattern).hex()
+RECIPE = (_WORDS_ONLY + _KEPT_LINE.pattern + _OPEN_LINE.pattern + _DEFINED.pattern).hex()
 
 
 class Part:
-    """The facts about some blobs. words: those of each blob behind one another, every word between line feeds. defined:
-    the same of words behind `def`. lines: `number:text` and a line feed for each. ends: where the next blob starts in
-    words, defined and lines, for each blob, with the start of the first in front."""
+    """The facts about some blobs, each kind as one text, blob behind blob: words and words behind `def`, every one
+    between line feeds; lines, and again those that start a class and have a parenthesis that none closes, as
+    `number:text` with a line feed. ends: where the next blob starts in each text, with the start of the first in
+    front."""
 
     def __init__(self) -> None:
         self.oids: list[str] = []
-        self.texts = (bytearray(), bytearray(), bytearray())
-        self.ends = (array("I", [0]), array("I", [0]), array("I", [0]))
+        self.texts = tuple(bytearray() for _ in range(KINDS))
+        self.ends = tuple(array("I", [0]) for _ in range(KINDS))
 
     def add(self, oid: str, facts: Iterable[bytes | bytearray]) -> None:
         self.oids.append(oid)
@@ -44,7 +47,7 @@ class Part:
             ends.append(len(text))
 
     def with_word(self, word: str, kind: int) -> Iterator[str]:
-        """The blobs with a word. kind: 0 anywhere, 1 behind `def`."""
+        """The blobs with a word."""
         find, ends, between_feeds = self.texts[kind].find, self.ends[kind], b"\n%b\n" % word.encode("ascii")
         at = find(between_feeds)
         while at >= 0:
@@ -52,8 +55,18 @@ class Part:
             yield self.oids[number - 1]
             at = find(between_feeds, ends[number])
 
+    def lines_with(self, wanted: bytes, kind: int) -> Iterator[tuple[str, int, bytes]]:
+        """Blob, number and text of the lines with these bytes, each once."""
+        text, ends = self.texts[kind], self.ends[kind]
+        at = text.find(wanted)
+        while at >= 0:
+            start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+            number, _, line = bytes(text[start:end]).partition(b":")
+            yield self.oids[bisect_right(ends, at) - 1], int(number), line
+            at = text.find(wanted, end)
+
     def facts(self, number: int) -> Iterator[bytearray]:
-        """Words, defined and lines of one blob."""
+        """What is known of one blob, kind by kind."""
         for text, ends in zip(self.texts, self.ends, strict=True):
             yield text[ends[number] : ends[number + 1]]
 
@@ -76,28 +89,38 @@ class WordIndex:
                 if raw is None:
                     return False
                 self._numbers[oid] = len(self.part.oids)
-                self.part.add(oid, (*_words_of(raw), _lines_of(raw)))
+                self.part.add(oid, (*_words_of(raw), *_lines_of(raw)))
                 self.num_new += 1
-        if missing and len(self.part.texts[0]) > MAX_WORD_BYTES:
+        if missing and len(self.part.texts[WORDS]) > MAX_WORD_BYTES:
             self._let_go(frozenset(oids))
         return True
 
     def holding(self, word: str) -> Iterator[str]:
         """The blobs with a word, and perhaps some that the tree at hand does not have."""
-        return self.part.with_word(word, 0)
+        return self.part.with_word(word, WORDS)
 
     def defining(self, word: str) -> Iterator[str]:
         """As `holding`, of the blobs that have it behind `def`."""
-        return self.part.with_word(word, 1)
+        return self.part.with_word(word, DEFINED)
 
     def lines(self, oid: str) -> list[tuple[int, bytes]]:
         """Number and text of the lines of a blob that start a class or make a property."""
-        (text, ends), number = (self.part.texts[2], self.part.ends[2]), self._numbers[oid]
-        start, end = ends[number], ends[number + 1]
-        if start == end:
-            return []
-        parts = [line.partition(b":") for line in bytes(text[start : end - 1]).split(b"\n")]
-        return [(int(number), line) for number, _, line in parts]
+        found = [line.partition(b":") for line in self.lines_text(oid).split(b"\n")[:-1]]
+        return [(int(number), text) for number, _, text in found]
+
+    def lines_text(self, oid: str) -> bytes:
+        """The same as one text."""
+        ends, number = self.part.ends[LINES], self._numbers[oid]
+        return bytes(self.part.texts[LINES][ends[number] : ends[number + 1]])
+
+    def lines_with(self, wanted: bytes) -> Iterator[tuple[str, int, bytes]]:
+        """Blob, number and text of such lines that have these bytes, and perhaps of blobs that the tree at hand does
+        not have."""
+        return self.part.lines_with(wanted, LINES)
+
+    def open_lines(self) -> Iterator[tuple[str, int, bytes]]:
+        """The same of those that start a class and have a parenthesis that none closes."""
+        return self.part.lines_with(b":", OPEN_LINES)
 
     def _let_go(self, kept: Collection[str]) -> None:
         part = Part()
@@ -114,9 +137,9 @@ def _words_of(raw: bytes) -> tuple[bytes, bytes]:
     return b"\n%b\n" % b"\n".join(words), b"\n%b\n" % b"\n".join(defined) if defined else b""
 
 
-def _lines_of(raw: bytes) -> bytes:
+def _lines_of(raw: bytes) -> tuple[bytes, bytes]:
     starts = sorted({start for needle in _NEEDLES for start in _line_starts(raw, needle)})
-    found, number, counted = [], 1, 0
+    found, unclosed, number, counted = [], [], 1, 0
     for start in starts:
         end = raw.find(b"\n", start)
         text = raw[start:] if end < 0 else raw[start:end]
@@ -124,7 +147,9 @@ def _lines_of(raw: bytes) -> bytes:
             number += raw.count(b"\n", counted, start)
             counted = start
             found.append(b"%d:%b\n" % (number, text))
-    return b"".join(found)
+            if _OPEN_LINE.match(text) is not None:
+                unclosed.append(found[-1])
+    return b"".join(found), b"".join(unclosed)
 
 
 def _line_starts(raw: bytes, needle: bytes) -> Iterable[int]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 
 from msgspec import Struct
 
-from codemods.repo.commit_files import lines_with
+from codemods.repo.commit_files import CommitFiles, lines_with
+from codemods.repo.kept_lines import KeptLines
 from codemods.verify.change import TreeChange
 from codemods.verify.class_text import ClassText, class_in
+from codemods.verify.store_text import receiver_of
 
 NEW = 1
 _ASSIGNS = r"(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
@@ -48,6 +50,7 @@ class TreeLines:
         self.change, self.asked = change, asked
         self.changed = frozenset(each.path for each in change.changes if each.path.endswith(".py"))
         self._search: Callable[[], list[tuple[str, int, bytes]] | None] | None = None
+        self._kept: KeptLines | None = None  # class headers and the like of files that did not change
         self._by_name: dict[str, list[Hit]] = {}
         self._texts: dict[tuple[int, str], bytes] = {}
         self._lines: dict[tuple[int, str], list[bytes]] = {}
@@ -56,9 +59,11 @@ class TreeLines:
 
     def begin(self) -> None:
         """Lets a base that can search by itself do so while others work, along with the words it is told next."""
-        search = getattr(self.change.new.base, "search_lines", None)
-        if search is not None:
-            self._search = search(self._alternatives, (".py",), sorted(self._words), sorted(self.asked.defined))
+        base = self.change.new.base
+        if isinstance(base, CommitFiles):
+            words, defined = sorted(self._words), sorted(self.asked.defined)
+            self._search = base.search_lines(self._alternatives, (".py",), words, defined)
+            self._kept = base.kept_lines((".py",), [*words, *defined])
 
     def raw(self, side: int, path: str) -> bytes:
         """The file a hit stands in."""
@@ -67,18 +72,9 @@ class TreeLines:
             self._texts[side, path] = files.read(path) if path in files else b""
         return self._texts[side, path]
 
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        """Every line that matched, whatever for."""
-        return self._all[0]
-
-    @property
-    def headers(self) -> list[tuple[Hit, re.Match[bytes]]]:
-        """Every line that starts a class."""
-        return self._all[1]
-
     @cached_property
-    def _all(self) -> tuple[tuple[Hit, ...], list[tuple[Hit, re.Match[bytes]]]]:
+    def _own(self) -> tuple[list[Hit], list[tuple[Hit, re.Match[bytes]]]]:
+        """Every line that matched, whatever for, and among them those that start a class; but for what is kept."""
         hits, headers = [], []
         # A base may have looked for something else at once; that is none of ours.
         start, other = _HEADER.match, self._compiled.search
@@ -89,7 +85,16 @@ class TreeLines:
                 hits.append(hit)
                 if match is not None:
                     headers.append((hit, match))
-        return tuple(hits), headers
+        return hits, headers
+
+    def _of_kept(self, lines: Iterable[tuple[str, int, bytes]]) -> list[tuple[Hit, re.Match[bytes] | None]]:
+        """Those of the kept lines that are ours, in order."""
+        found = []
+        for path, number, text in sorted(set(lines)):
+            match = _HEADER.match(text) if path not in self.changed else None
+            if match is not None or (path not in self.changed and self._compiled.search(text) is not None):
+                found.append((Hit(NEW, path, number, text), match))
+        return found
 
     def klass(self, side: int, path: str, name: str) -> ClassText | None:
         """One class of a file; the same for both sides where the file is the same."""
@@ -103,18 +108,21 @@ class TreeLines:
     @cached_property
     def _text(self) -> tuple[bytes, list[int]]:
         """All lines as one text, and where each starts in it."""
-        ends = list(accumulate(len(hit.text) + 1 for hit in self.hits))
-        return b"\n".join(hit.text for hit in self.hits), [0, *ends]
+        ends = list(accumulate(len(hit.text) + 1 for hit in self._own[0]))
+        return b"\n".join(hit.text for hit in self._own[0]), [0, *ends]
 
-    def _with(self, name: str) -> list[Hit]:
-        """The lines that say a name, perhaps as a part of another."""
+    def saying(self, name: str) -> list[Hit]:
+        """The lines that say a name, perhaps as a part of another: of files that did not change, then of others."""
         if name not in self._by_name:
             (text, starts), wanted = self._text, name.encode()
             found, at = [], text.find(wanted)
             while at >= 0:
                 number = bisect_right(starts, at)
-                found.append(self.hits[number - 1])
+                found.append(self._own[0][number - 1])
                 at = text.find(wanted, starts[number])
+            if self._kept is not None:
+                found += [hit for hit, _ in self._of_kept(self._kept.saying(wanted))]
+                found.sort(key=lambda hit: (hit.path in self.changed, hit.path, hit.side, hit.number))
             self._by_name[name] = found
         return self._by_name[name]
 
@@ -123,18 +131,18 @@ class TreeLines:
         return [
             (hit, receiver)
             for hit, match in self._by_word("written", name)
-            if (receiver := self._receiver(hit, match)) is not None
+            if (receiver := receiver_of(hit.text, match, partial(self._from, hit))) is not None
         ]
 
     def defines(self, name: str) -> list[Hit]:
         """Lines inside classes or functions that start a definition or an assignment of this name."""
         word = re.compile(_DEFINES.replace("NAME", re.escape(name)).encode())
-        return [hit for hit in self._with(name) if word.search(hit.text) is not None]
+        return [hit for hit in self.saying(name) if word.search(hit.text) is not None]
 
     def says(self, name: str) -> list[Hit]:
         """Lines with this name as a whole word."""
         word = re.compile(rb"(?<!\w)%b(?!\w)" % re.escape(name).encode())
-        return [hit for hit in self._with(name) if word.search(hit.text) is not None]
+        return [hit for hit in self.saying(name) if word.search(hit.text) is not None]
 
     def heirs(self, names: set[str]) -> list[tuple[Hit, str]]:
         """Where a class stands whose header names one of these as a base, and what it is called."""
@@ -156,26 +164,30 @@ class TreeLines:
 
     def _headers_with(self, names: set[str]) -> Iterator[tuple[Hit, re.Match[bytes]]]:
         """The headers that say one of the names, perhaps as a part of another, or go over several lines."""
+        words = [name.encode() for name in names]
+        if self._kept is not None:
+            lines = [line for word in words for line in self._kept.saying(word)]
+            for hit, match in self._of_kept([*lines, *self._kept.unclosed()]):
+                if match is not None:
+                    yield hit, match
         text, starts, split = self._header_text
         numbers = set(split)
-        for word in (name.encode() for name in names):
+        for word in words:
             at = text.find(word)
             while at >= 0:
                 numbers.add(bisect_right(starts, at) - 1)
                 at = text.find(word, at + 1)
-        yield from (self.headers[number] for number in sorted(numbers))
+        yield from (self._own[1][number] for number in sorted(numbers))
 
     @cached_property
     def _header_text(self) -> tuple[bytes, list[int], set[int]]:
-        """All class headers as one text, where each starts in it, and which go over several lines."""
-        starts, at = [], 0
-        for hit, _ in self.headers:
+        """The class headers that are not kept as one text, where each starts in it, and which go over several lines."""
+        starts, at, headers = [], 0, self._own[1]
+        for hit, _ in headers:
             starts.append(at)
             at += len(hit.text) + 1
-        split = {
-            number for number, (hit, match) in enumerate(self.headers) if match[3] == b"(" and b")" not in hit.text
-        }
-        return b"\n".join(hit.text for hit, _ in self.headers), starts, split
+        split = {number for number, (hit, match) in enumerate(headers) if match[3] == b"(" and b")" not in hit.text}
+        return b"\n".join(hit.text for hit, _ in headers), starts, split
 
     def _may_go_on(self, hit: Hit, word: re.Pattern[bytes]) -> bool:
         """Whether one of the next lines is nothing but one of the names; a header over several lines has one a line."""
@@ -185,7 +197,7 @@ class TreeLines:
     @cached_property
     def _bare(self) -> dict[tuple[int, str], list[Hit]]:
         found: dict[tuple[int, str], list[Hit]] = {}
-        for hit in self.hits:
+        for hit in self._own[0]:
             is_inner = hit.text[:1] in (b" ", b"\t")
             if is_inner and _BARE_CLASS.match(hit.text) is not None and self._compiled.search(hit.text) is not None:
                 found.setdefault((hit.side, hit.path), []).append(hit)
@@ -199,7 +211,10 @@ class TreeLines:
     @cached_property
     def _names(self) -> tuple[str, str]:
         """The names of all classes, one a line, and the same in small letters."""
-        names = "\n".join(sorted({match[2].decode("ascii", "replace") for _, match in self.headers}))
+        found = {match[2] for _, match in self._own[1]}
+        if self._kept is not None:
+            found.update(_KEPT_NAME.findall(self._kept.text()))
+        names = "\n".join(sorted(name.decode("ascii", "replace") for name in found))
         return f"\n{names}\n", f"\n{names.lower()}\n"
 
     def is_customary(self, name: str) -> bool:
@@ -215,67 +230,36 @@ class TreeLines:
 
     @cached_property
     def _levels(self) -> dict[tuple[int, str], list[tuple[int, int, str]]]:
-        """Side and path -> line, indentation and name of every class header in it, in order."""
+        """Side and path -> line, indentation and name of every class header in it, in order; but for what is kept."""
         found: dict[tuple[int, str], list[tuple[int, int, str]]] = {}
-        for hit, match in self.headers:
-            at = (hit.number, len(match[1]), match[2].decode("utf-8", "replace"))
-            found.setdefault((hit.side, hit.path), []).append(at)
+        for hit, match in self._own[1]:
+            found.setdefault((hit.side, hit.path), []).append(_level(hit.number, match))
         return found
+
+    def _levels_of(self, side: int, path: str) -> list[tuple[int, int, str]]:
+        if self._kept is not None and path not in self.changed and (side, path) not in self._levels:
+            matches = [(number, _HEADER.match(text)) for number, text in self._kept.of(path)]
+            self._levels[side, path] = [_level(number, match) for number, match in matches if match is not None]
+        return self._levels.get((side, path), [])
 
     def class_around(self, hit: Hit) -> str:
         """The simple name of the innermost class around a line, by indentation; "" outside of classes."""
         width = len(hit.text) - len(hit.text.lstrip(b" \t"))
-        for number, indent, name in reversed(self._levels.get((hit.side, hit.path), [])):
+        for number, indent, name in reversed(self._levels_of(hit.side, hit.path)):
             if number < hit.number and indent < width:
                 return name
         return ""
 
-    def _bases(self, hit: Hit, at: int) -> tuple[str, ...]:
-        text = hit.text[at:]
-        if b")" not in text:
-            text = b" ".join(self.raw(hit.side, hit.path).splitlines()[hit.number - 1 : hit.number + 20])
-            text = text[at : text.find(b"):", at) if b"):" in text else at + 400]
-        words = re.findall(rb"(?:\w+\.)*(\w+)(?=\s*[,)\[]|\s*$)", text.partition(b"):")[0] + b")")
-        return tuple(word.decode("utf-8", "replace") for word in words)
-
-    def _receiver(self, hit: Hit, match: re.Match[bytes]) -> str | None:
-        """The receiver of a store as the line has it; None when it is no store after all."""
-        text = match[0]
-        if text.startswith((b"setattr", b"delattr", b"__dict__")):
-            by_text = _BY_TEXT.search(hit.text)
-            return (by_text[1] or by_text[2]).decode("utf-8", "replace") if by_text is not None else ""
-        if text.startswith((b"for", b"as", b"del")):
-            target = text.rpartition(b".")[0]
-            return None if re.search(rb"\bin\b", target) else _CHAIN.search(target)[0].decode("utf-8", "replace")  # type: ignore[index]
-        before = hit.text[: match.start()]
-        chain = _CHAIN.search(before)
-        receiver = chain[0] if chain is not None else b""
-        rest = before[: len(before) - len(receiver)]
-        is_whole_line = b"=" not in text
-        if is_whole_line and not (_TUPLE_START.fullmatch(rest) and self._is_tuple(hit)):
-            return None
-        if b"#" in before or (_BEFORE.fullmatch(rest) is None and not is_whole_line):
-            return None
-        if b"," in text and _TUPLE_START.fullmatch(rest) is None:
-            return None
-        if text[1:].lstrip(_WORD).lstrip().startswith(b":") and rest.strip():
-            return None
-        return receiver.decode("utf-8", "replace")
-
-    def _is_tuple(self, hit: Hit) -> bool:
-        """Whether a line is part of a target that goes over several lines."""
+    def _from(self, hit: Hit) -> list[bytes]:
+        """The line and some of those behind it."""
         if (hit.side, hit.path) not in self._lines:
             self._lines[hit.side, hit.path] = self.raw(hit.side, hit.path).split(b"\n")
-        lines = self._lines[hit.side, hit.path][hit.number - 1 : hit.number + 40]
-        if not any(_TUPLE_END.match(line) is not None for line in lines[1:40]):
-            return False
-        after = b"\n".join(lines)[len(hit.text) :]
-        return re.match(rb"[\w.,\s\[\]]*\)[ \t]*=(?!=)", after) is not None
+        return self._lines[hit.side, hit.path][hit.number - 1 : hit.number + 40]
 
     def _by_word(self, kind: str, name: str) -> Iterator[tuple[Hit, re.Match[bytes]]]:
         assert name in getattr(self.asked, kind)
         pattern = re.compile(_WRITES.replace("NAME", re.escape(name)).encode())
-        for hit in self._with(name):
+        for hit in self.saying(name):
             yield from ((hit, match) for match in pattern.finditer(hit.text))
 
     def _found(self) -> Iterator[tuple[int, str, int, bytes]]:
@@ -335,15 +319,11 @@ _WRITES = (
     r"|\bfor[ \t]+[\w., \t()]*\.NAME\b|\bas[ \t]+\(?[\w.]+\.NAME\b|\bdel[ \t]+[\w., \t()\[\]]*\.NAME\b"
     r"|(?:setattr|delattr|__dict__).*[\"']NAME[\"']"
 )
-_TUPLE_START = re.compile(rb"[ \t(]*(?:[\w.]+,[ \t]*)*")
-_TUPLE_END = re.compile(rb"[ \t]*\)[ \t]*=(?!=)")
-# What may stand before a target: nothing, another statement, another target, the head of a block.
-_BEFORE = re.compile(
-    rb"\s*(?:.*[;=]\s*|(?:if|elif|while|for|with|else|try|finally|except)\b.*:\s*|\(?\s*(?:[\w.]+\s*,\s*)+)?"
-)
-_WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-_BY_TEXT = re.compile(rb"(?:setattr\w*|delattr\w*)\(\s*([\w.]+)\s*,|([\w.]+)\.__dict__")
-_CHAIN = re.compile(rb"[\w.]*(?:\(\)|\[[^\[\]]*\])*\Z")
+_KEPT_NAME = re.compile(rb"^[0-9]+:[ \t]*class[ \t]+(\w+)[ \t]*[(:]", re.MULTILINE)
+
+
+def _level(number: int, match: re.Match[bytes]) -> tuple[int, int, str]:
+    return number, len(match[1]), match[2].decode("utf-8", "replace")
 
 
 def _any(names: Iterable[str]) -> str:
