@@ -53,11 +53,11 @@ class Reporter:
         if self._output is not None:
             self._write(self._output, report)
         if self._is_text:
-            console.out(totals_lines(totals, self.unproved))
+            console.out(totals_lines(totals, self.unproved, self._rows))
         else:
             for part in _machine(report, self._format.value):
                 console.text(part.decode("utf-8", "surrogateescape"))
-            console.err(totals_lines(totals, self.unproved))
+            console.err(totals_lines(totals, self.unproved, self._rows))
         _write_step_summary(report, self._format.value)
         return result.exit_code
 

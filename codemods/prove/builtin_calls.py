@@ -10,6 +10,7 @@ from typing import Any
 from codemods.prove import texts
 from codemods.prove.errors import Fault, OpaqueError
 from codemods.prove.opaque import ATTR, OP, TEXT, Opaque, current, length_of, term
+from codemods.prove.reaching import refuse_to_reach
 
 MANY_BUILTINS: tuple[type, ...] = (type({}.keys()), type({}.values()))
 _NONE: Any = object()
@@ -120,6 +121,7 @@ def _label(value: Any, name: str) -> Opaque | None:
 def _getattr(value: Any, name: Any, *default: Any) -> Any:
     if type(name) is Opaque:
         return _named_later(value, name, default)
+    refuse_to_reach(value, name)
     label = _label(value, name)
     if label is None or not default:
         return getattr(value, name, *default)

@@ -167,9 +167,11 @@ def _hook(
     rules |= {event: places.may_change(where, event not in _ON_LINKS) for event, where in _CHANGES.items()}
     rules |= dict.fromkeys(_LISTS, places.may_list)
     rules |= {"open": places.may_open, "import": _may_import, "socket.gethostname": None, "socket.__new__": _is_local}
+    rules["object.__setattr__"] = _is_no_code
     rules["resource.setrlimit"] = _never if is_program else _is_clock
     if is_program:
         rules |= dict.fromkeys(_OF_PROGRAMS)
+        rules["object.__setattr__"] = None
         rules["import"] = None if has_libraries else _import_of_none
     never_below = _NEVER_BELOW - {"ctypes"} if has_libraries else _NEVER_BELOW
 
@@ -197,6 +199,11 @@ def _import_of_none(args: tuple[Any, ...]) -> bool:
     if args[0] in _NO_MODULES:
         raise ImportError(f"{args[0]} is not to be had in a replay: this kernel would not see what libraries do")
     return True
+
+
+def _is_no_code(args: tuple[Any, ...]) -> bool:
+    """Another function's code is how one would pass for it."""
+    return bool(args[1] != "__code__")
 
 
 def _is_local(args: tuple[Any, ...]) -> bool:

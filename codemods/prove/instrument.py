@@ -11,6 +11,7 @@ import copy
 from typing import Any
 
 from codemods.prove.matching import as_conditions
+from codemods.prove.reaching import REACHING
 
 # The frame or the compiler gives these their meaning; called through another function they would mean another frame.
 _BY_FRAME = frozenset(["super", "locals", "globals", "vars", "dir", "eval", "exec", "__import__", "breakpoint"])
@@ -129,7 +130,8 @@ class _Instrument(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return node
-        return _helper("_u_get", node.value, ast.Constant(value=self._mangled(node.attr)), at=node)
+        helper = "_u_inner" if node.attr in REACHING else "_u_get"
+        return _helper(helper, node.value, ast.Constant(value=self._mangled(node.attr)), at=node)
 
     def _mangled(self, name: str) -> str:
         """A private name as the compiler writes it inside of a class."""

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from codemods.prove.cache import Cache, key_of
+from codemods.prove.confine import Refused
 from codemods.prove.options import ProveOptions
 from codemods.prove.packed import write_pack
 from codemods.prove.sandbox import Limits, Outcome, Status, Task, run_tasks
@@ -21,7 +22,7 @@ OnDone = Callable[[PairResult], None]
 _FUNCTION = "codemods.prove.task:prove_task"
 _GRACE_SECONDS = 30.0
 _WHY = {
-    Status.TIMEOUT: "it took longer than {seconds:.0f} s and was stopped; raise --seconds, or prove smaller pieces",
+    Status.TIMEOUT: "it was stopped after {seconds:.0f} s; raise --seconds, or prove smaller pieces",
     Status.MEMORY: "it took more than {memory} MB and was stopped; prove smaller pieces",
     Status.CRASH: "the process that ran it ended: {detail}",
     Status.ESCAPED: "the code reached out of its confinement, which was refused: {detail}",
@@ -63,7 +64,7 @@ def prove_pairs(
             for kept in known[len(results) : number]:
                 assert kept is not None
                 done(replace(kept, is_cached=True))
-            result = _result(pairs[number], options, outcome)
+            result = _result(pairs[number], outcome)
             cache.put(keys[number], result)
             done(result)
         for kept in known[len(results) :]:
@@ -96,13 +97,16 @@ def _run(
         yield int(outcome.id), outcome
 
 
-def _result(pair: Pair, options: ProveOptions, outcome: Outcome) -> PairResult:
+def _result(pair: Pair, outcome: Outcome) -> PairResult:
     if outcome.status is Status.DONE:
-        return msgspec.msgpack.decode(outcome.payload, type=PairResult)
+        return replace(msgspec.msgpack.decode(outcome.payload, type=PairResult), lacks=outcome.lacks)
     limits = Limits()
-    reason = _WHY[outcome.status].format(
-        seconds=options.seconds, memory=limits.memory_mb, detail=outcome.detail.strip().rpartition("\n")[2][:300]
-    )
+    reason = _WHY[outcome.status].format(seconds=outcome.seconds, memory=limits.memory_mb, detail=_last(outcome.detail))
     if outcome.printed:
         reason += f"; it printed {outcome.printed} bytes"
-    return inconclusive(pair, reason)
+    return replace(inconclusive(pair, reason), lacks=outcome.lacks)
+
+
+def _last(detail: str) -> str:
+    """What a traceback ends with."""
+    return detail.strip().rpartition("\n")[2].removeprefix(f"{Refused.__module__}.{Refused.__name__}: ")[:300]

@@ -13,6 +13,7 @@ from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, 
 from codemods.prove.errors import Fault, NeverRaised, OpaqueError
 from codemods.prove.freeze import joined, mark
 from codemods.prove.opaque import ITEM, OP, Opaque, current, term
+from codemods.prove.reaching import refuse_to_reach
 from codemods.prove.texts import percent
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
@@ -78,6 +79,12 @@ def get(value: Any, name: str) -> Any:
     if name == "__dict__" and "_u_term" in value.__dict__:
         raise_unsupported("__dict__ of an object whose attributes are not all known")
     return getattr(value, name)
+
+
+def inner(value: Any, name: str) -> Any:
+    """`value.name`, where the name is one by which code gets at the interpreter, and at the prover in it."""
+    refuse_to_reach(value, name)
+    return get(value, name)
 
 
 def is_(a: Any, b: Any) -> bool:
@@ -287,6 +294,7 @@ def other_keys(value: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
 
 NAMES = {
     "_u_get": get,
+    "_u_inner": inner,
     "_u_is_a": is_a,
     "_u_part": part,
     "_u_has": HANDLERS[hasattr],

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 from codemods.prove import texts
-from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, current, term
+from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, attribute, current, term
 
 PURE = frozenset(
     """
@@ -26,6 +26,7 @@ PURE = frozenset(
     """.split()
 )
 _LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "fatal", "warn")
+_UNWRITTEN: Any = object()
 _NAMED = {"warn": "warning", "fatal": "critical", "exception": "error"}
 _CLOCKS = frozenset(
     """
@@ -89,16 +90,30 @@ class Environ(MutableMapping[str, Any]):
 
 
 class StandIn(types.ModuleType):
-    """A module of which some things are given; the rest is opaque, by its dotted name."""
+    """A module of which some things are given; the rest is opaque, by its dotted name. What is written to it is an
+    effect of a run, and gone with it."""
 
     def __init__(self, name: str, given: dict[str, Any]) -> None:
         super().__init__(name)
-        self.__dict__.update(given)
+        self.__dict__.update(given, _u_given=given)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return term(GLOBAL, f"{self.__name__}.{name}")
+        base = term(GLOBAL, self.__name__)
+        written = current.run.heap.get(attribute(base, name), _UNWRITTEN)
+        if written is not _UNWRITTEN:
+            return current.run.read(base, name)
+        given = self.__dict__["_u_given"]
+        return given[name] if name in given else term(GLOBAL, f"{self.__name__}.{name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__.pop(name, None)  # from now on it is asked for
+        current.run.write(term(GLOBAL, self.__name__), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self.__dict__.pop(name, None)
+        current.run.delete(term(GLOBAL, self.__name__), name)
 
 
 class Logger:

@@ -1,16 +1,22 @@
-"""What a confined worker does for one pair: unpack both trees, prove, pack the result."""
+"""What a confined worker does for one pair: unpack both trees, prove, see that the prover is still itself, pack the
+result."""
 
 from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
+from codemods.prove.confine import Refused
 from codemods.prove.options import ProveOptions
 from codemods.prove.packed import Pack
 from codemods.schema.prove import Pair, PairKind, PairResult
+
+if TYPE_CHECKING:
+    from codemods.prove.seal import Seal
 
 
 class Asked(Struct, frozen=True):
@@ -22,16 +28,30 @@ class Asked(Struct, frozen=True):
 
 
 class _Kept:
-    """The pack that a worker was given last: pairs of one run share it."""
+    """The pack that a worker was given last: pairs of one run share it. Its seal, which is renewed."""
 
     path = ""
     pack: Pack | None = None
+    seal: Seal | None = None
 
 
 def prove_task(payload: bytes) -> bytes:
-    """Asked, encoded, to PairResult, encoded."""
+    """Asked, encoded, to PairResult, encoded. Raises Refused for a subject that changed what judges it."""
+    from codemods.prove import others, prover  # noqa: F401 -- loaded before the seal is taken
+    from codemods.prove.seal import Seal
+
     asked = msgspec.msgpack.decode(payload, type=Asked)
-    return msgspec.msgpack.encode(answer(asked))
+    if _Kept.seal is None:
+        _Kept.seal = Seal()
+    _Kept.seal.renew()
+    broken, encode = _Kept.seal.broken, msgspec.msgpack.Encoder().encode
+    try:
+        result = encode(answer(asked))
+    finally:
+        what = broken()
+        if what:
+            raise Refused(f"it replaced {what}, which the prover runs on: nothing that it found counts")
+    return result
 
 
 def answer(asked: Asked) -> PairResult:

@@ -124,8 +124,10 @@ def _cut(text: str, width: int = _LONGEST) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
-def totals_lines(totals: ProveTotals, unproved: Sequence[Unproved] = ()) -> Iterator[Line]:
-    """What it came to, and the next move."""
+def totals_lines(
+    totals: ProveTotals, unproved: Sequence[Unproved] = (), rows: Sequence[PairRow] = ()
+) -> Iterator[Line]:
+    """What it came to, and the next move. rows: the pairs, for what is said of all of them at once."""
     is_passed = totals.pairs > 0 and totals.agrees == totals.pairs
     parts = [f"{totals.agrees} agree" + (f" ({totals.exhaustive} exhaustively)" if totals.exhaustive else "")]
     parts += [f"{totals.differs} differ"] if totals.differs else []
@@ -145,6 +147,11 @@ def totals_lines(totals: ProveTotals, unproved: Sequence[Unproved] = ()) -> Iter
             Span("left to read: ", Style.WARN), f"{shown_number(lines, 'changed line')} that no pair runs, in ",
             Span(paths + (", ..." if len(unproved) > _MOST_PLACES else ""), Style.PLACE),
         )  # fmt: skip
+    lacks = dict.fromkeys(each for row in rows for each in row.lacks)
+    if lacks:
+        yield line(
+            Span("note: ", Style.WARN), f"this system lacks {' and '.join(lacks)}: the code was confined by the rest"
+        )
     if move := next_move(totals, unproved):
         yield line(Span("next: ", Style.QUIET), move)
 
@@ -153,4 +160,4 @@ def report_lines(report: ProveReport, *, width: int = 120) -> Iterator[Line]:
     """All pairs, then what it came to."""
     for row in report.pairs:
         yield from pair_lines(row, width=width)
-    yield from totals_lines(report.totals, report.unproved)
+    yield from totals_lines(report.totals, report.unproved, report.pairs)

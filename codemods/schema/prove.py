@@ -126,7 +126,8 @@ class Effects(Struct, frozen=True, kw_only=True):
 class PairResult(Struct, frozen=True, kw_only=True):
     """What was found of one pair. bounded: paths that were cut at a bound of the check (rounds of a loop, recursion).
     unreached: branches of either side, as `path:line`, that no run took. test: a pytest file that fails as long as the
-    two differ; filled in by who knows where the trees are."""
+    two differ; filled in by who knows where the trees are. lacks: what of
+    the confinement this system did not have as the pair ran."""
 
     old: str
     new: str
@@ -146,6 +147,7 @@ class PairResult(Struct, frozen=True, kw_only=True):
     origin: str = "hand"
     seconds: float = 0.0
     is_cached: bool = False
+    lacks: tuple[str, ...] = ()
 
 
 def inconclusive(pair: Pair, reason: str) -> PairResult:

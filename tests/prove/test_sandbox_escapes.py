@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from codemods.prove import proving
+from codemods.prove.options import ProveOptions
 from codemods.prove.sandbox import Limits, Outcome, Status, Task, run_tasks
+from codemods.report.lines import plain
+from codemods.report.prove_model import PairRow, totals_of
+from codemods.report.prove_text import totals_lines
+from codemods.schema.prove import Pair
+from codemods.source.files import FileSet, MemoryTree
 from tests.support.hostile import WAYS
 
 HOSTILE = "tests.support.hostile"
@@ -118,3 +125,15 @@ def test_a_file_that_python_does_not_see_written(outside: Path) -> None:
     outcome = outcome_of("attach", str(outside.with_name("new.db")).encode())
     assert outcome.status is Status.ERROR
     assert os.listdir(outside.parent) == ["file"]
+
+
+def test_what_the_system_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks = ("file rules of the kernel", "a filter of system calls")
+    outcome = Outcome(id="0", status=Status.CRASH, detail="gone", lacks=lacks)
+    monkeypatch.setattr(proving, "run_tasks", lambda *_, **__: iter([outcome]))
+    trees = FileSet(MemoryTree({"m.py": b"def f(x):\n    return x\n"}))
+    (result,) = proving.prove_pairs(trees, trees, [], [Pair(old="m:f", new="m:f")], ProveOptions(jobs=1))
+    assert result.lacks == lacks
+    row = PairRow(**{name: getattr(result, name) for name in result.__struct_fields__})
+    said = "".join(plain(totals_lines(totals_of([row]), (), [row])))
+    assert "note: this system lacks file rules of the kernel and a filter of system calls" in said
