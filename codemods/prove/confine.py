@@ -202,8 +202,9 @@ def _import_of_none(args: tuple[Any, ...]) -> bool:
 
 
 def _is_no_code(args: tuple[Any, ...]) -> bool:
-    """Another function's code is how one would pass for it."""
-    return bool(args[1] != "__code__")
+    """Another function's code is how one would pass for it. Libraries do that with what they make themselves."""
+    names = getattr(args[0], "__globals__", {})
+    return args[1] != "__code__" or names.get("__package__") != __package__
 
 
 def _is_local(args: tuple[Any, ...]) -> bool:
