@@ -8,11 +8,13 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from codemods.verify.forms import NOTHING, aligned, binds_inside, has
-from codemods.verify.frames import Bind, Frame, Item
+from codemods.verify.frames import Bind, Frame, Item, drained
 from codemods.verify.injections import in_turn
 from codemods.verify.meetings import REFLECTS
-from codemods.verify.moments import EFFECTS, NEW, OLD, Handed, Lazy, Value
+from codemods.verify.moments import EFFECTS, NEW, OLD, Lazy, Value
 from codemods.verify.names import Function, parameters
 from codemods.verify.recursion import Recursion
 from codemods.verify.values import State
@@ -77,6 +79,10 @@ class Expressions(Recursion):
         if not isinstance(o, ast.Call):
             return self._fields(o, fo, n, fn)
         before, self._by_path = self._by_path, ast.unparse(o.func).rpartition(".")[2] in _LOOKUPS
+        for call, frame in ((o, fo), (n, fn)):
+            func = getattr(call, "func", None)
+            if isinstance(call, ast.Call) and (isinstance(func, ast.Attribute) or self._is_foreign(call.func, frame)):
+                self._drained |= {id(each) for each in drained(call)}
         good = self._fields(o, fo, n, fn)
         self._by_path = before
         return good
@@ -114,31 +120,6 @@ class Expressions(Recursion):
                 self._reached = len(self._handed)
             self._waited += isinstance(o, (ast.Await, ast.Yield, ast.YieldFrom))
         return good
-
-    def _handing(self, call: ast.Call, frame: Frame) -> Handed:
-        """What a call may reach: the object whose method it is, and what it is given."""
-        parts = [call.func, *call.args, *(k.value for k in call.keywords)]
-        parts += [call.func.value] if isinstance(call.func, ast.Attribute) else []
-        names = {each.id for each in parts if isinstance(each, ast.Name)}
-        values = [self.value(each, frame) for each in parts if isinstance(each, (ast.Name, ast.Attribute))]
-        is_own = any((home := frame.home(name)) is not None and home.selfname == name for name in names)
-        text = f"{frame.path}:{ast.unparse(call.func)}"
-        known = tuple(each for each in values if each is not None)
-        return Handed(text, known, is_own=is_own, is_foreign=self._is_foreign(call.func, frame))
-
-    def _is_foreign(self, node: ast.expr, frame: Frame) -> bool:
-        """Whether something was imported from outside of the tree, or is built in."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        held = self.value(node, frame) if isinstance(node, ast.Name) else None
-        if held is None or held[0] != "ref" or "top" in held or "mod" in held:
-            return False
-        modules = self.canon[frame.side].names.modules
-        return not modules.is_package_directory(str(held[-1]).partition(".")[0]) and held[1] in (
-            "builtin",
-            "ext",
-            "same",
-        )
 
     def _is_attribute(self, old: str, fo: Frame, new: str, fn: Frame) -> bool:
         a, b = self.canon[OLD].mangled(old, fo), self.canon[NEW].mangled(new, fn)
@@ -212,10 +193,15 @@ class Expressions(Recursion):
         if len(o.generators) != len(n.generators):
             return self._differ(o, fo, n, fn)
         good, go, gn = True, fo.inner(o, next(self._fresh)), fn.inner(n, next(self._fresh))
+        is_late = isinstance(o, ast.GeneratorExp) and not {id(o), id(n)} <= self._drained
+        if is_late:  # it runs when somebody goes through it, as a function inside does
+            go, gn = replace(go, is_comprehension=False), replace(gn, is_comprehension=False)
         self._path.append(next(self._fresh))
         before = self.state.copy() if binds_inside(o, n) else None
         for number, (x, y) in enumerate(zip(o.generators, n.generators, strict=True)):
             good &= self.same(x.iter, go if number else fo, y.iter, gn if number else fn)
+            if is_late and not number:
+                self._effects, self._waited = self._effects + 1, self._waited + 1
             good &= self._bind(x.target, go, y.target, gn, self._new())
             good &= self._list(o, list(x.ifs), go, n, list(y.ifs), gn)
             if x.is_async != y.is_async:
@@ -224,6 +210,7 @@ class Expressions(Recursion):
             if hasattr(o, name):
                 good &= self.same(getattr(o, name), go, getattr(n, name), gn)
         self._path.pop()
+        self._waited -= is_late
         if before is not None:
             self.state = self._joined([before, self.state])
         return good

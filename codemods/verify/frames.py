@@ -12,6 +12,9 @@ from msgspec.structs import replace
 from codemods.source.nodes import below, walk
 from codemods.verify.names import Definition, Function, bindings, local_names, parameters, statements
 
+_DRAINS = frozenset({"list", "tuple", "set", "frozenset", "dict", "sum", "any", "all", "min", "max", "sorted"})
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
+
 
 class Line(Struct, frozen=True):
     """One conclusion about the lines first..last of a file of one side (0 old, 1 new); a reason makes them residue.
@@ -125,11 +128,13 @@ class Frame(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _readers(self) -> list[tuple[int, frozenset[str]]]:
-        """The functions, lambdas and classes inside: where each begins, and the names in it."""
+        """The functions, lambdas, generators and classes inside: where each begins, and the names in it."""
+        nodes = list(below(self.function)) if self.function is not None else []
+        at_once = {id(each) for node in nodes if isinstance(node, ast.Call) for each in drained(node)}
         return [
             (node.lineno, frozenset(each.id for each in below(node) if isinstance(each, ast.Name)))
-            for node in (below(self.function) if self.function is not None else ())
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+            for node in nodes
+            if isinstance(node, _LATER) and id(node) not in at_once
         ]
 
     def is_watched(self, name: str, line: int) -> bool:
@@ -240,3 +245,11 @@ class Inner(Struct, frozen=True, eq=False):
 def level_frame(side: int, path: str, title: str = "") -> Frame:
     """The frame of a module's own statements, or of a class body's."""
     return Frame(side=side, path=path, names=frozenset(), number=0, title=title, scope=title, kind="format")
+
+
+def drained(call: ast.Call) -> list[ast.GeneratorExp]:
+    """The generators that a call runs to its end, or as far as it wants, before it comes back."""
+    func = call.func
+    is_text = isinstance(func, ast.Attribute) and func.attr == "join" and isinstance(func.value, ast.Constant)
+    is_known = is_text or (isinstance(func, ast.Name) and func.id in _DRAINS)
+    return [each for each in call.args if isinstance(each, ast.GeneratorExp)] if is_known else []

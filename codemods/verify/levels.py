@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from codemods.schema.verdict import Problem
+from codemods.source.index import mentioning
 from codemods.source.nodes import walk
 from codemods.verify.change import TreeChange
-from codemods.verify.forms import record_fields, without_docstring
+from codemods.verify.forms import places, record_fields, signature, without_docstring
 from codemods.verify.frames import Claims, Frame, Line, level_frame
 from codemods.verify.kernel import Kernel
 from codemods.verify.level_given import given
@@ -26,6 +27,7 @@ from codemods.verify.level_values import ValueLines, same_apart
 from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Definition, Function, Names, own_name
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -246,7 +248,33 @@ class Levels:
                 found |= {before[1].rpartition(".")[2], after[1].rpartition(".")[2]}
         for side in (OLD, NEW):
             found |= set(self.claims.loose[side])
+        for was, now, *nodes in self._kept_functions():
+            if signature(nodes[OLD], was) != signature(nodes[NEW], now):
+                found.add(now[1].rpartition(".")[2])
+                owners = [each[1].rpartition(".")[0] for each in (was, now)]
+                stood, stands = places(nodes[OLD], owners[OLD]), places(nodes[NEW], owners[NEW])
+                if any(stood[name] != stands[name] for name in stood.keys() & stands.keys()):
+                    self._turn(now, nodes[NEW])
         return frozenset(found)
+
+    def _kept_functions(self) -> Iterator[tuple[Definition, Definition, Function, Function]]:
+        """Functions that stand where they stood."""
+        for path in sorted(self.claims.changed):
+            before = self._modules.get(path, path)
+            for name, node in self.names[NEW].definitions(path).items() if path in self.change.new else ():
+                was = self.names[OLD].definitions(before).get(name) if before in self.change.old else None
+                if isinstance(node, _FUNCTIONS) and isinstance(was, _FUNCTIONS):
+                    yield (before, name), (path, name), was, node
+
+    def _turn(self, now: Definition, node: Function) -> None:
+        """Parameters changed their places: every call has to be compared, and nothing else may use the function."""
+        leaf = now[1].rpartition(".")[2]
+        self.kernel.turned.add(leaf)
+        word = now[1].rpartition(".")[0].rpartition(".")[2] if leaf == "__init__" else leaf
+        left = [each for each in mentioning(self.change.new, word) if each not in self.claims.changed]
+        if left:
+            reason = f"parameters changed their places, and {left[0]} may call it"
+            self.kernel.lines.append(Line(NEW, now[0], node.lineno, node.lineno, "residue", reason, "U121", now[1]))
 
     def _is_touched(self, node: ast.stmt, path: str) -> bool:
         """Whether a name in it means something else than before, or a call in it has to be looked at."""

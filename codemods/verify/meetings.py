@@ -8,8 +8,8 @@ from typing import Any
 
 from codemods.verify.forms import has
 from codemods.verify.frames import Frame
-from codemods.verify.moments import EFFECTS, NEW, OLD, Capture, Handed, Passed, Place, Value, is_part, may_be_one
-from codemods.verify.values import Values
+from codemods.verify.handings import Handings
+from codemods.verify.moments import EFFECTS, NEW, OLD, Capture, Passed, Place, Value, is_part, may_be_one
 
 # What these come to depends on the frame, the class or the module they stand in.
 REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
@@ -19,17 +19,9 @@ REFLECTS |= _OWN
 _SEES_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 _OWNERS = (("ref", "top"), ("ref", "mod"), ("ref", "ext"))
 _MADE_ONCE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_ASKED = {
-    ast.Subscript: "item:",
-    ast.BinOp: "operator:",
-    ast.Compare: "operator:",
-    ast.UnaryOp: "operator:",
-    ast.FormattedValue: "text:",
-    ast.Starred: "each:",
-}
 
 
-class Meetings(Values):
+class Meetings(Handings):
     """Notes what a comparison used, and hands on what it took for granted."""
 
     def _is_elsewhere(self, fo: Frame, fn: Frame) -> bool:
@@ -52,6 +44,8 @@ class Meetings(Values):
         """One side reads again what the other has captured before: when, and was it always going to be read?"""
         self._note(o, fo, n, fn)
         self._pass(o, fo, n, fn)
+        if self.turned and getattr(n, "attr", getattr(n, "id", "")) in self.turned:
+            self._residue(n, fn, "takes its parameters in other places now", "U121")
         if value[0] == "ref" and self._is_copy(o, fo) is not self._is_copy(n, fn):
             self._rebound(n, fn)
         for node, frame in ((n, fn), (o, fo)):
@@ -165,30 +159,6 @@ class Meetings(Values):
         """Whether the object of one place is kept in a field of the object of the other."""
         pairs = {(place[1], other[1]), (other[1], place[1])}
         return any(at[0] == "a" and (at[1], held) in pairs for side in self.state.held for at, held in side.items())
-
-    def _hand(self, node: ast.AST | None, frame: Frame, asked: str = "") -> None:
-        """An object is entered, gone through, indexed, added or shown, by methods of its own."""
-        if not isinstance(node, (ast.Name, ast.Attribute)) or (held := self.value(node, frame)) is None:
-            return
-        if held[0] not in ("const", "ref", "tuple"):
-            self._handed.append(Handed(f"{frame.path}:{ast.unparse(node)}", (held,), asked=asked))
-            self._reached = len(self._handed)
-
-    def _operate(self, node: ast.AST, frame: Frame) -> None:
-        """What is handed to methods of its own by an operator, a key, a question or a text."""
-        parts: list[ast.AST] = []
-        if isinstance(node, ast.Subscript):
-            parts = [node.value]
-        elif isinstance(node, ast.BinOp):
-            parts = [node.left, node.right]
-        elif isinstance(node, ast.Compare):
-            parts = [node.left, *node.comparators]
-        elif isinstance(node, ast.UnaryOp):
-            parts = [node.operand]
-        elif isinstance(node, (ast.FormattedValue, ast.Starred)):
-            parts = [node.value]
-        for each in parts:
-            self._hand(each, frame, _ASKED[type(node)])
 
     def _unwritten(self, place: Place, since: int, node: ast.expr, frame: Frame) -> None:
         """What was stored or read at one moment is read again: nobody has written it on the way."""

@@ -18,7 +18,18 @@ from types import CodeType, FunctionType, ModuleType
 
 from tests.power.rules import Edit, edits
 
-_MATCHING = ("kernel", "flow", "targets", "expressions", "recursion", "injections", "meetings", "moments", "values")
+_MATCHING = (
+    "kernel",
+    "flow",
+    "targets",
+    "expressions",
+    "recursion",
+    "injections",
+    "meetings",
+    "handings",
+    "moments",
+    "values",
+)
 MODULES = (*_MATCHING, "canon", "calls", "side", "forms")
 _PACKAGE = "codemods.verify"
 # Constants that make the kernel more careful, the more is in them.

@@ -1,0 +1,2 @@
+from srv.m import *
+print(one(5), many([5]))

@@ -1,0 +1,6 @@
+def scale(x, by):
+    return x - by
+
+
+def one(x):
+    return scale(x, 1)
