@@ -74,7 +74,8 @@ class GgufFile:
 
 
 def dequantised(tensor: PackedTensor) -> NDArray[np.float32]:
-    """The numbers of a packed tensor, shape as `tensor.shape`. Raises BadModel for a quantisation that is not known."""
+    """The numbers of a packed tensor, a copy, shape as `tensor.shape`. Raises BadModel for a quantisation that is not
+    known."""
     import gguf
 
     kind = gguf.GGMLQuantizationType[tensor.kind]
@@ -84,4 +85,4 @@ def dequantised(tensor: PackedTensor) -> NDArray[np.float32]:
         raise BadModel(
             f"{tensor.name} is packed as {tensor.kind}, which can't be unpacked", fix="use Q4_1 or Q8_0"
         ) from error
-    return np.ascontiguousarray(made, dtype=np.float32).reshape(tensor.shape)
+    return np.array(made, dtype=np.float32).reshape(tensor.shape)

@@ -1,0 +1,228 @@
+"""The shape of a model, from a checkpoint's own description. Sizes and switches that layers take; no weights, no dtype
+of the run."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from engine.schema.errors import BadModel
+
+
+class Family(enum.Enum):
+    """Decoder families that differ in more than sizes."""
+
+    LLAMA = "llama"
+    QWEN2 = "qwen2"
+    QWEN3 = "qwen3"
+    GEMMA3 = "gemma3"
+
+
+class Rope(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """theta: base of the angles. factor: positions are divided by it. Llama 3 divides low frequencies alone: those with
+    fewer than `low` turns in `original` positions, with a ramp up to `high`; there is none where `original` is 0."""
+
+    theta: float = 10000.0
+    factor: float = 1.0
+    low: float = 1.0
+    high: float = 4.0
+    original: int = 0
+
+
+class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """window: tokens that a sliding-window layer sees, itself included. is_global: one a layer; the others slide.
+    local_rope: of sliding layers. query_scale: what scores are multiplied with. norm_offset: added to the weights of
+    norms (Gemma stores them around 0). embed_scale: embeddings are multiplied with it."""
+
+    family: Family
+    num_layers: int
+    hidden_size: int
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
+    ffn_size: int
+    vocab_size: int
+    max_position: int
+    norm_eps: float
+    rope: Rope = Rope()
+    is_tied: bool = False
+    has_qkv_bias: bool = False
+    has_qk_norm: bool = False
+    has_post_norms: bool = False
+    activation: str = "silu"
+    norm_offset: float = 0.0
+    embed_scale: float = 1.0
+    query_scale: float = 0.0
+    window: int = 0
+    is_global: tuple[bool, ...] = ()
+    local_rope: Rope = Rope()
+
+    @property
+    def scale(self) -> float:
+        return self.query_scale or self.head_dim**-0.5
+
+    def window_of(self, layer: int) -> int:
+        """0: the layer sees everything before."""
+        return self.window if self.window and not self.is_global[layer] else 0
+
+
+def check(config: ModelConfig) -> ModelConfig:
+    """Raises BadModel for sizes that contradict each other."""
+    for name in ("num_layers", "hidden_size", "num_heads", "num_kv_heads", "head_dim", "ffn_size", "vocab_size"):
+        if getattr(config, name) < 1:
+            raise BadModel(f"{name}={getattr(config, name)}", fix="fetch the model again")
+    if config.num_heads % config.num_kv_heads:
+        raise BadModel(
+            f"{config.num_heads} heads over {config.num_kv_heads} KV heads",
+            fix="the first must be a multiple of the second",
+        )
+    if config.window and len(config.is_global) != config.num_layers:
+        raise BadModel(
+            f"{len(config.is_global)} layer kinds for {config.num_layers} layers", fix="fetch the model again"
+        )
+    return config
+
+
+_ARCHITECTURES = {
+    "LlamaForCausalLM": Family.LLAMA,
+    "Qwen2ForCausalLM": Family.QWEN2,
+    "Qwen3ForCausalLM": Family.QWEN3,
+    "Gemma3ForCausalLM": Family.GEMMA3,
+}
+_GEMMA_PERIOD = 6  # where a checkpoint does not list its layers: every sixth one is global
+
+
+def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
+    """From the contents of a config.json. Raises BadModel, naming the key."""
+
+    def need(key: str) -> Any:
+        if raw.get(key) is None:
+            raise BadModel(f"{source} does not say {key}", fix="fetch the model again")
+        return raw[key]
+
+    names = need("architectures")
+    family = _ARCHITECTURES.get(names[0]) if names else None
+    if family is None:
+        raise BadModel(f"{source}: architecture {names}", fix=f"known are {', '.join(_ARCHITECTURES)}")
+    heads, hidden = need("num_attention_heads"), need("hidden_size")
+    is_gemma = family is Family.GEMMA3
+    ropes = _ropes(raw)
+    return check(
+        ModelConfig(
+            family=family,
+            num_layers=need("num_hidden_layers"),
+            hidden_size=hidden,
+            num_heads=heads,
+            num_kv_heads=raw.get("num_key_value_heads") or heads,
+            head_dim=raw.get("head_dim") or hidden // heads,
+            ffn_size=need("intermediate_size"),
+            vocab_size=need("vocab_size"),
+            max_position=raw.get("max_position_embeddings", 2048),
+            norm_eps=raw.get("rms_norm_eps", 1e-6),
+            rope=ropes[0],
+            local_rope=ropes[1],
+            is_tied=bool(raw.get("tie_word_embeddings", is_gemma)),
+            has_qkv_bias=bool(raw.get("attention_bias", family is Family.QWEN2)) or family is Family.QWEN2,
+            has_qk_norm=family in (Family.QWEN3, Family.GEMMA3),
+            has_post_norms=is_gemma,
+            activation="gelu_tanh" if is_gemma else "silu",
+            norm_offset=1.0 if is_gemma else 0.0,
+            embed_scale=hidden**0.5 if is_gemma else 1.0,
+            query_scale=float(raw["query_pre_attn_scalar"]) ** -0.5
+            if is_gemma and "query_pre_attn_scalar" in raw
+            else 0.0,
+            window=_window(raw, family),
+            is_global=_globals(raw, family),
+        )
+    )
+
+
+def _window(raw: Mapping[str, Any], family: Family) -> int:
+    if family is Family.QWEN2 or family is Family.QWEN3:
+        return int(raw.get("sliding_window") or 0) if raw.get("use_sliding_window") else 0
+    return int(raw.get("sliding_window") or 0) if family is Family.GEMMA3 else 0
+
+
+def _globals(raw: Mapping[str, Any], family: Family) -> tuple[bool, ...]:
+    if not _window(raw, family):
+        return ()
+    count = raw["num_hidden_layers"]
+    if raw.get("layer_types"):
+        return tuple(each == "full_attention" for each in raw["layer_types"])
+    if family is Family.GEMMA3:
+        period = raw.get("sliding_window_pattern") or _GEMMA_PERIOD
+        return tuple((layer + 1) % period == 0 for layer in range(count))
+    return tuple(layer < raw.get("max_window_layers", 0) for layer in range(count))
+
+
+def _ropes(raw: Mapping[str, Any]) -> tuple[Rope, Rope]:
+    """Of global and of local layers. Newer checkpoints keep both in `rope_parameters`, older ones have keys of their
+    own."""
+    given = raw.get("rope_parameters")
+    if isinstance(given, Mapping) and "full_attention" in given:
+        return _rope(given["full_attention"], raw), _rope(given.get("sliding_attention", {}), raw)
+    if isinstance(given, Mapping):
+        return _rope(given, raw), Rope(theta=raw.get("rope_local_base_freq", 10000.0))
+    scaling = raw.get("rope_scaling") or {}
+    return _rope({"rope_theta": raw.get("rope_theta", 10000.0), **scaling}, raw), Rope(
+        theta=raw.get("rope_local_base_freq", 10000.0)
+    )
+
+
+def _rope(given: Mapping[str, Any], raw: Mapping[str, Any]) -> Rope:
+    kind = given.get("rope_type", given.get("type", "default"))
+    theta = float(given.get("rope_theta") or raw.get("rope_theta") or 10000.0)
+    if kind == "default":
+        return Rope(theta=theta)
+    if kind == "linear":
+        return Rope(theta=theta, factor=float(given["factor"]))
+    if kind == "llama3":
+        return Rope(
+            theta=theta,
+            factor=float(given["factor"]),
+            low=float(given["low_freq_factor"]),
+            high=float(given["high_freq_factor"]),
+            original=int(given["original_max_position_embeddings"]),
+        )
+    raise BadModel(f"rope scaling {kind!r}", fix="known are default, linear and llama3")
+
+
+_GGUF = {"llama": Family.LLAMA, "qwen2": Family.QWEN2, "qwen3": Family.QWEN3, "gemma3": Family.GEMMA3}
+
+
+def from_gguf(get: Callable[..., Any], require: Callable[[str], Any], *, is_tied: bool, vocab_size: int) -> ModelConfig:
+    """From the settings of a GGUF file. is_tied: whether the file has no output matrix of its own. Norms are stored
+    there as they are used, so that nothing is added to them."""
+    name = require("general.architecture")
+    if name not in _GGUF:
+        raise BadModel(f"architecture {name!r}", fix=f"known are {', '.join(_GGUF)}")
+    family = _GGUF[name]
+    heads, hidden = int(require(f"{name}.attention.head_count")), int(require(f"{name}.embedding_length"))
+    is_gemma, count = family is Family.GEMMA3, int(require(f"{name}.block_count"))
+    window = int(get(f"{name}.attention.sliding_window", 0)) if is_gemma else 0
+    return check(
+        ModelConfig(
+            family=family,
+            num_layers=count,
+            hidden_size=hidden,
+            num_heads=heads,
+            num_kv_heads=int(get(f"{name}.attention.head_count_kv", heads)),
+            head_dim=int(get(f"{name}.attention.key_length", hidden // heads)),
+            ffn_size=int(require(f"{name}.feed_forward_length")),
+            vocab_size=vocab_size,
+            max_position=int(require(f"{name}.context_length")),
+            norm_eps=float(require(f"{name}.attention.layer_norm_rms_epsilon")),
+            rope=Rope(theta=float(get(f"{name}.rope.freq_base", 10000.0))),
+            is_tied=is_tied,
+            has_qkv_bias=family is Family.QWEN2,
+            has_qk_norm=family in (Family.QWEN3, Family.GEMMA3),
+            has_post_norms=is_gemma,
+            activation="gelu_tanh" if is_gemma else "silu",
+            embed_scale=hidden**0.5 if is_gemma else 1.0,
+            window=window,
+            is_global=tuple((layer + 1) % _GEMMA_PERIOD == 0 for layer in range(count)) if window else (),
+        )
+    )

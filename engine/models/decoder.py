@@ -1,0 +1,178 @@
+"""One decoder for the Llama, Qwen2, Qwen3 and Gemma 3 families: they differ in switches (model_config.py). Keeps the
+share of one tensor-parallel rank and the layers of one pipeline stage. T tokens, D model width, H and K query and KV
+heads of this rank, F feed-forward width of this rank."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - the name that everybody knows
+from torch import Tensor, nn
+
+from engine.attention.backends import Attention
+from engine.config.model_config import ModelConfig
+from engine.distributed.group import Group
+from engine.layers.embedding import Embedding
+from engine.layers.linear import ColumnLinear, Linear, RowLinear, share
+from engine.layers.norm import RMSNorm
+from engine.layers.rotary import Rotary, turn
+
+
+class Stage(NamedTuple):
+    """Layers [first, last) of `total`. The first stage embeds, the last one gives logits."""
+
+    first: int
+    last: int
+    total: int
+
+    @property
+    def is_first(self) -> bool:
+        return self.first == 0
+
+    @property
+    def is_last(self) -> bool:
+        return self.last == self.total
+
+
+def stages(num_layers: int, count: int) -> list[Stage]:
+    """Even shares in order; the first ones have one layer more where it does not come out."""
+    sizes = [num_layers // count + (index < num_layers % count) for index in range(count)]
+    ends = [sum(sizes[: index + 1]) for index in range(count)]
+    return [Stage(end - size, end, num_layers) for size, end in zip(sizes, ends, strict=True)]
+
+
+class Angles(NamedTuple):
+    """Cosine and sine of the step's positions, [T, 1, D]."""
+
+    cos: Tensor
+    sin: Tensor
+
+
+class SelfAttention(nn.Module):
+    """num_kv_heads: at least one on every rank; where there are fewer than ranks, several ranks keep the same."""
+
+    def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype, *, layer: int, cache_layer: int) -> None:
+        super().__init__()
+        self.heads = share(config.num_heads, group.size, "num_heads")
+        self.kv_heads = max(config.num_kv_heads // group.size, 1)
+        self.head_dim, self.scale = config.head_dim, config.scale
+        self.window, self.cache_layer = config.window_of(layer), cache_layer
+        width, rows = config.hidden_size, (self.heads + 2 * self.kv_heads) * self.head_dim
+        self.qkv = ColumnLinear(width, rows, has_bias=config.has_qkv_bias, dtype=dtype)
+        self.out = RowLinear(self.heads * self.head_dim, width, group=group, has_bias=False, dtype=dtype)
+        self.q_norm = self.k_norm = None
+        if config.has_qk_norm:
+            norm = {"eps": config.norm_eps, "offset": config.norm_offset}
+            self.q_norm = RMSNorm(self.head_dim, dtype=dtype, **norm)
+            self.k_norm = RMSNorm(self.head_dim, dtype=dtype, **norm)
+
+    def forward(self, x_TD: Tensor, angles: Angles, attend: Attention) -> Tensor:
+        sizes = [self.heads, self.kv_heads, self.kv_heads]
+        q, k, v = self.qkv(x_TD).unflatten(-1, (-1, self.head_dim)).split(sizes, dim=1)
+        if self.q_norm is not None and self.k_norm is not None:
+            q, k = self.q_norm(q), self.k_norm(k)
+        q, k = turn(q, *angles), turn(k, *angles)
+        made = attend(self.cache_layer, q, k, v, scale=self.scale, window=self.window)
+        out: Tensor = self.out(made.flatten(1))
+        return out
+
+
+class FeedForward(nn.Module):
+    """down(act(gate(x)) * up(x))."""
+
+    def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype) -> None:
+        super().__init__()
+        width = share(config.ffn_size, group.size, "ffn_size")
+        self.gate_up = ColumnLinear(config.hidden_size, 2 * width, has_bias=False, dtype=dtype)
+        self.down = RowLinear(width, config.hidden_size, group=group, has_bias=False, dtype=dtype)
+        self.is_gelu = config.activation == "gelu_tanh"
+
+    def forward(self, x_TD: Tensor) -> Tensor:
+        gate_TF, up_TF = self.gate_up(x_TD).chunk(2, dim=-1)  # rows are [gate; up] per rank, so the split is local
+        gate_TF = F.gelu(gate_TF, approximate="tanh") if self.is_gelu else F.silu(gate_TF)
+        out: Tensor = self.down(gate_TF * up_TF)
+        return out
+
+
+class DecoderLayer(nn.Module):
+    """Gemma norms what attention and feed-forward give, too, before it is added."""
+
+    def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype, *, layer: int, cache_layer: int) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config, group, dtype, layer=layer, cache_layer=cache_layer)
+        self.feed_forward = FeedForward(config, group, dtype)
+        self.is_local = config.window_of(layer) > 0
+        self.attention_norm, self.ffn_norm = _norm(config, dtype), _norm(config, dtype)
+        self.post_attention_norm = _norm(config, dtype) if config.has_post_norms else nn.Identity()
+        self.post_ffn_norm = _norm(config, dtype) if config.has_post_norms else nn.Identity()
+
+    def forward(self, x_TD: Tensor, angles: Angles, attend: Attention) -> Tensor:
+        x_TD = x_TD + self.post_attention_norm(self.attention(self.attention_norm(x_TD), angles, attend))
+        out: Tensor = x_TD + self.post_ffn_norm(self.feed_forward(self.ffn_norm(x_TD)))
+        return out
+
+
+class Decoder(nn.Module):
+    """hidden states in and out between stages; logits of chosen rows at the end."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        *,
+        group: Group,
+        stage: Stage,
+        dtype: torch.dtype,
+        max_position: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.config, self.group, self.stage, self.dtype = config, group, stage, dtype
+        most = config.max_position if max_position is None else max_position
+        self.rotary = Rotary(config.rope, head_dim=config.head_dim, max_position=most)
+        self.local_rotary = (
+            Rotary(config.local_rope, head_dim=config.head_dim, max_position=most) if config.window else self.rotary
+        )
+        has_table = stage.is_first or (stage.is_last and config.is_tied)
+        self.embedding = (
+            Embedding(config.vocab_size, config.hidden_size, group=group, dtype=dtype) if has_table else None
+        )
+        self.layers = nn.ModuleList(
+            DecoderLayer(config, group, dtype, layer=layer, cache_layer=layer - stage.first)
+            for layer in range(stage.first, stage.last)
+        )
+        self.norm = _norm(config, dtype) if stage.is_last else None
+        self.head: Linear | None = None
+        if stage.is_last:
+            rows = -(-config.vocab_size // group.size)
+            self.head = ColumnLinear(config.hidden_size, rows, has_bias=False, dtype=dtype)
+            if config.is_tied and self.embedding is not None:
+                self.head.weight = self.embedding.weight
+
+    def forward(
+        self, tokens_T: Tensor, positions_T: Tensor, attend: Attention, hidden_TD: Tensor | None = None
+    ) -> Tensor:
+        """The hidden states after this stage's layers, [T, D]. hidden: of the stage before."""
+        if hidden_TD is None:
+            assert self.embedding is not None, "a later stage takes the hidden states of the one before"
+            hidden_TD = self.embedding(tokens_T)
+            if self.config.embed_scale != 1.0:
+                hidden_TD = hidden_TD * torch.tensor(self.config.embed_scale, dtype=self.dtype)
+        plain = Angles(*self.rotary.at(positions_T, self.dtype))
+        local = Angles(*self.local_rotary.at(positions_T, self.dtype)) if self.config.window else plain
+        for layer in self.layers:
+            hidden_TD = layer(hidden_TD, local if layer.is_local else plain, attend)
+        return hidden_TD
+
+    def logits(self, hidden_TD: Tensor) -> Tensor:
+        """[T, vocab_size] in fp32, on every rank. Only of the last stage."""
+        assert self.norm is not None and self.head is not None, "only the last stage has logits"
+        made = self.group.all_gather(self.head(self.norm(hidden_TD)))
+        return made[:, : self.config.vocab_size].float()
+
+    def linears(self) -> list[Linear]:
+        """Every matrix, for packing."""
+        return [each for each in self.modules() if isinstance(each, Linear)]
+
+
+def _norm(config: ModelConfig, dtype: torch.dtype) -> RMSNorm:
+    return RMSNorm(config.hidden_size, eps=config.norm_eps, offset=config.norm_offset, dtype=dtype)

@@ -1,0 +1,196 @@
+"""Our decoder against transformers on the same weights, in fp32: every family, backend, way to cut the tokens into
+steps, number of ranks and stages."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch.distributed as dist  # noqa: E402
+import torch.multiprocessing as mp  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from engine.config.model_config import Rope, from_hf  # noqa: E402
+from engine.distributed.group import Group  # noqa: E402
+from engine.layers.linear import Linear  # noqa: E402
+from engine.models import weights  # noqa: E402
+from engine.models.checkpoint import Checkpoint  # noqa: E402
+from engine.models.decoder import stages  # noqa: E402
+from engine.schema.errors import BadConfig, BadModel  # noqa: E402
+from tests.engine import checkpoints  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning:torch"),
+]
+_rng = random.Random(3)
+SEQUENCES = [[_rng.randrange(199) for _ in range(length)] for length in (23, 9, 1, 14)]
+CLOSE = 2e-4  # of logits up to about 5: what fp32 sums in another order differ by
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, list[Any]]]:
+    """The folder of a family's checkpoint, and the reference's logits for every sequence."""
+    known: dict[str, tuple[Path, list[Any]]] = {}
+
+    def make(family: str) -> tuple[Path, list[Any]]:
+        if family not in known:
+            folder = tmp_path_factory.mktemp(family)
+            model = checkpoints.write(family, folder)
+            with torch.inference_mode():
+                known[family] = folder, [model(torch.tensor([each])).logits[0] for each in SEQUENCES]
+        return known[family]
+
+    return make
+
+
+def check(found: list[Any], expected: list[Any]) -> None:
+    for ours, theirs in zip(found, expected, strict=True):
+        assert theirs.std() > 0.3  # weights that do something
+        assert (ours - theirs).abs().max() < CLOSE
+        assert torch.equal(ours.argmax(-1), theirs.argmax(-1))
+
+
+@pytest.mark.parametrize("attention", ["reference", "sdpa"])
+@pytest.mark.parametrize("family", checkpoints.FAMILIES)
+def test_logits_are_those_of_transformers(made: Any, family: str, attention: str) -> None:
+    folder, expected = made(family)
+    model = checkpoints.decoder(folder)
+    with torch.inference_mode():
+        for chunks, block_tokens in (([99], 16), ([5, 1], 4), ([3, 8, 1], 1)):
+            found = checkpoints.logits(
+                [model], SEQUENCES, chunks=chunks, attention=attention, block_tokens=block_tokens
+            )
+            check(found, expected)
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma3"])
+def test_stages_give_what_the_whole_gives(made: Any, family: str) -> None:
+    folder, expected = made(family)
+    parts = [checkpoints.decoder(folder, stage=each) for each in stages(4, 3)]
+    assert [len(each.layers) for each in parts] == [2, 1, 1]
+    with torch.inference_mode():
+        check(checkpoints.logits(parts, SEQUENCES, chunks=[6], attention="sdpa"), expected)
+
+
+def run_rank(rank: int, size: int, folders: dict[str, Path], out: Path) -> None:
+    torch.set_num_threads(1)
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    dist.init_process_group("gloo", init_method=f"file://{out}/store", rank=rank, world_size=size)
+    group = Group(range(size), rank, dist.group.WORLD)
+    for family, folder in folders.items():
+        with torch.inference_mode():
+            model = checkpoints.decoder(folder, group=group)
+            found = checkpoints.logits([model], SEQUENCES, chunks=[7], attention="sdpa")
+        torch.save(found, out / f"{family}-{rank}.pt")
+    least = group.minimum(10.0 + rank)
+    (out / f"least-{rank}").write_text(str(least))
+    dist.destroy_process_group()
+
+
+def test_ranks_give_what_one_gives(made: Any, tmp_path: Path) -> None:
+    families = ["llama-tied", "qwen2", "gemma3"]  # 4, 2 and 1 KV heads over two ranks; a vocabulary that is odd
+    folders = {family: made(family)[0] for family in families}
+    context: Any = mp
+    context.start_processes(run_rank, (2, folders, tmp_path), nprocs=2, start_method="spawn")
+    for family in families:
+        for rank in range(2):
+            check(torch.load(tmp_path / f"{family}-{rank}.pt"), made(family)[1])
+    assert [(tmp_path / f"least-{rank}").read_text() for rank in range(2)] == ["10.0", "10.0"]
+
+
+def test_heads_that_do_not_divide_are_refused(made: Any) -> None:
+    folder, _ = made("llama")
+    with pytest.raises(BadConfig, match="num_heads=4 over 3 ranks"):
+        checkpoints.decoder(folder, group=Group(range(3), 0))
+
+
+def rewritten(folder: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, target / "model.safetensors")
+    (target / "config.json").write_text((folder / "config.json").read_text())
+    return target
+
+
+def test_obsolete_weights_are_skipped_and_said(made: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = rewritten(
+        made("llama")[0], tmp_path, lambda all_: all_.update({"model.layers.0.self_attn.kv_scale": torch.ones(1)})
+    )
+    checkpoints.decoder(folder)
+    assert caplog.text.count("obsolete=1") == 1
+
+
+def grow(tensors: dict[str, Any]) -> None:
+    tensors["model.norm.weight"] = torch.ones(65)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda all_: all_.pop("model.layers.2.mlp.up_proj.weight"),
+            r"1 weights are missing, such as .*2\.mlp",
+        ),
+        (lambda all_: all_.update({"model.layers.9.x.weight": torch.ones(1)}), "has no place"),
+        (lambda all_: all_.update({"model.extra": torch.ones(1)}), r"model\.extra has no place"),
+        (grow, r"model\.norm\.weight has shape \(65,\)"),
+    ],
+)
+def test_weights_that_do_not_fit_are_named(made: Any, tmp_path: Path, change: Any, message: str) -> None:
+    folder = rewritten(made("llama")[0], tmp_path, change)
+    with pytest.raises(BadModel, match=message):
+        checkpoints.decoder(folder)
+
+
+@pytest.mark.parametrize("first", ["lm_head.weight", "model.embed_tokens.weight"])
+def test_tied_weights_come_in_any_order(made: Any, first: str) -> None:
+    folder, expected = made("llama-tied")
+    checkpoint = Checkpoint(folder)
+    named = dict(checkpoint.tensors())
+    named.setdefault("lm_head.weight", named["model.embed_tokens.weight"])
+    model = checkpoints.decoder(folder)
+    assert model.head is not None
+    model.head.weight.data.zero_()
+    in_order = [(first, named[first]), *((name, each) for name, each in named.items() if name != first)]
+    weights.load(model, iter(in_order), source="x")
+    with torch.inference_mode():
+        check(checkpoints.logits([model], SEQUENCES, chunks=[99], attention="sdpa"), expected)
+    with pytest.raises(BadModel, match="comes twice"):
+        weights.load(model, [*in_order, ("model.norm.weight", named["model.norm.weight"])], source="x")
+
+
+@pytest.mark.parametrize("rows", [1, 3, 16, 40])
+def test_packed_products_give_the_same_bits(rows: int) -> None:
+    torch.manual_seed(0)
+    layer = Linear(96, 160, has_bias=False, dtype=torch.bfloat16)
+    layer.weight.data.normal_()
+    x = torch.randn(rows, 96, dtype=torch.bfloat16)
+    plain = layer(x)
+    if not layer.pack(is_plain_kept=False):
+        pytest.skip("oneDNN has no packed form here")
+    assert torch.equal(layer(x), plain) and layer.weight.numel() == 0
+
+
+def test_configurations_that_are_odd() -> None:
+    base = {**checkpoints.SIZES, "architectures": ["LlamaForCausalLM"]}
+    assert from_hf({**base, "rope_scaling": {"type": "linear", "factor": 2}}, source="x").rope == Rope(factor=2.0)
+    for change, message in (
+        ({"architectures": ["BertModel"]}, "BertModel"),
+        ({"hidden_size": None}, "x does not say hidden_size"),
+        ({"rope_scaling": {"rope_type": "yarn"}}, "rope scaling 'yarn'"),
+        ({"num_key_value_heads": 3}, "4 heads over 3 KV heads"),
+        ({"num_hidden_layers": 0}, "num_layers=0"),
+    ):
+        with pytest.raises(BadModel, match=message):
+            from_hf(json.loads(json.dumps({**base, **change})), source="x")
