@@ -65,7 +65,8 @@ def keep_index(git_dir: Path, index: WordIndex) -> bool:
 def _path_of(git_dir: Path) -> Path:
     base = os.environ.get("XDG_CACHE_HOME", "")
     home = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~"), ".cache")
-    name = hashlib.sha256(os.fsencode(os.path.realpath(git_dir))).hexdigest()[:32]
+    # Versions side by side: two that take turns would each time make anew what the other has kept.
+    name = hashlib.sha256(_key() + os.fsencode(os.path.realpath(git_dir))).hexdigest()[:32]
     return home / "unmoved" / "words" / name
 
 

@@ -156,12 +156,13 @@ def test_what_is_not_ones_own_or_of_another_version_counts_as_none(root: Path, m
     assert not load_index(root / ".git").part.oids
     place.chmod(0o600)
     assert load_index(root / ".git").part.oids
-    with monkeypatch.context() as changed:
-        changed.setattr(codemods, "__version__", "another")
-        assert not load_index(root / ".git").part.oids
-    with monkeypatch.context() as changed:
-        changed.setattr(word_cache, "RECIPE", "another")
-        assert not load_index(root / ".git").part.oids
+    for module, name in ((codemods, "__version__"), (word_cache, "RECIPE")):
+        with monkeypatch.context() as changed:
+            changed.setattr(module, name, "another")
+            assert not load_index(root / ".git").part.oids
+            os.link(place, word_cache._path_of(root / ".git"))
+            assert not load_index(root / ".git").part.oids
+            word_cache._path_of(root / ".git").unlink()
     with monkeypatch.context() as changed:
         changed.setattr(os, "geteuid", lambda: os.getuid() + 1)
         assert not load_index(root / ".git").part.oids
