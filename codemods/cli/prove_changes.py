@@ -191,18 +191,23 @@ def _commits(session: Session, text: str, asked: Asked, trees: Trees) -> _Target
 
     def changes() -> Iterator[Change]:
         if asked.is_whole:
-            yield derived("", trees.change(*names), names, takes_all=asked.takes_all)
+            yield derived("", ends(), names, takes_all=asked.takes_all)
             return
         store, derivations = trees.store(found.git_dir), Derivations(session, asked.cache_dir)
         for oid in found.commits:
             commit = store.commit(oid)
             label = oid if len(found.commits) > 1 else ""
             olds = [store.commit(parent).tree for parent in commit.parents] or [empty_tree(oid)]
-            ends = (f"{GIT}{commit.parents[0]}" if commit.parents else "", f"{GIT}{oid}")
+            both = (f"{GIT}{commit.parents[0]}" if commit.parents else "", f"{GIT}{oid}")
             against = [trees.commits(found.git_dir, old, commit.tree) for old in olds]
-            yield derivations.derived(label, against, [*olds, commit.tree], ends, takes_all=asked.takes_all)
+            yield derivations.derived(label, against, [*olds, commit.tree], both, takes_all=asked.takes_all)
 
-    return _Target(changes(), lambda: trees.change(*names), names)
+    def ends() -> TreeChange:
+        if ".." not in text and not trees.store(found.git_dir).commit(found.commits[0]).parents:
+            raise UsageProblem(f"{text} is the first commit, so there is no old side", fix="name a range A..B")
+        return trees.change(*names)
+
+    return _Target(changes(), ends, names)
 
 
 def _steps(session: Session, path: Path, trees: Trees) -> _Target:

@@ -178,12 +178,11 @@ def _unproved(
     for (side, path), numbers in (uncovered(change.old, change.new, changed, pairs, lines) if lines else {}).items():
         found.setdefault(path, {})[side] = numbers
     for path, sides in sorted(found.items()):
-        shown = [
-            f"{'old ' if side == 'old' else ''}{spans(sides[side])}"
-            for side in ("old", "new")
-            if side in sides and path.endswith(".py")
-        ]
-        yield Unproved(path=path, lines=sum(map(len, sides.values())), change=label, at=", ".join(shown))
+        at = spans(sides.get("new", ()))
+        if "old" in sides:
+            at = f"{at} (old {spans(sides['old'])})" if at else f"old {spans(sides['old'])}"
+        at = at if path.endswith(".py") else ""
+        yield Unproved(path=path, lines=sum(map(len, sides.values())), change=label, at=at)
 
 
 def spans(numbers: Sequence[int]) -> str:

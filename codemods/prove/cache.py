@@ -37,8 +37,8 @@ _Result = TypeVar("_Result", bound=Struct)
 
 @functools.cache
 def _tool() -> str:
-    """The version, and of the files what changes with an edit: a tool that is worked on keeps its version."""
-    found = [codemods.__version__]
+    """Of the tool's files what changes with an edit: while it is worked on, it keeps its version."""
+    found = []
     for folder, folders, names in os.walk(os.path.dirname(codemods.__file__)):
         folders.sort()
         for name in sorted(names):
@@ -53,7 +53,7 @@ def key_of(*parts: bytes | str) -> str:
     key."""
     python = ".".join(map(str, sys.version_info))
     digest = hashlib.blake2b(digest_size=24)
-    for part in (_tool(), f"{sys.implementation.name} {python}", *parts):
+    for part in (codemods.__version__, _tool(), f"{sys.implementation.name} {python}", *parts):
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         digest.update(len(raw).to_bytes(8, "big") + (b"s" if isinstance(part, str) else b"b") + raw)
     return digest.hexdigest()

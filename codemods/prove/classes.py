@@ -18,12 +18,12 @@ from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
 from codemods.prove.inputs import input_term
+from codemods.prove.missing import NoSuchCallable, no_such
 from codemods.prove.opaque import OP, ROOT, current, term
 from codemods.prove.run import Run
 from codemods.prove.sides import Side, Target
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
-from codemods.prove.subject import NoSuchCallable
 from codemods.prove.world import World
 
 _MISSING: Any = object()
@@ -38,9 +38,7 @@ class ClassSubject:
         self.module, _, self.qualname = reference.partition(":")
         node, _ = loader.side.definition(self.module, self.qualname)
         if not isinstance(node, ast.ClassDef):
-            raise NoSuchCallable(
-                f"the {loader.side.label} tree has no class {reference}", fix="name it as module:Class"
-            )
+            raise no_such(loader.side, reference, "class")
         self.node = node
         self._keep_real(Target("class", self.module, self.qualname.partition(".")[0], node))
         self.kind = self._load()

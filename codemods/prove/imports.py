@@ -19,11 +19,11 @@ from codemods.prove.import_names import NameFacts, name_facts, names_of
 from codemods.prove.import_run import ImportRun, Interpreter, plain
 from codemods.prove.import_scope import Scope, scope_of
 from codemods.prove.inputs import input_term
+from codemods.prove.missing import no_such
 from codemods.prove.opaque import current
 from codemods.prove.run import Run
 from codemods.prove.sides import Side
 from codemods.prove.stable import Twins
-from codemods.prove.subject import NoSuchCallable
 from codemods.prove.world import World
 
 _GONE = ("nothing",)
@@ -148,7 +148,7 @@ class PairOfModules:
         same: Mapping[str, str] | None = None,
     ) -> None:
         if twins.old.facts(old) is None:
-            raise NoSuchCallable(f"the old tree has no module {old}", fix="name a module of the old tree")
+            raise no_such(twins.old, old, "module")
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
         self.is_rebound = is_rebound
         self.scope = scope = scope_of(twins, old, new)

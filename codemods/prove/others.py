@@ -26,7 +26,7 @@ def prove_other(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
     try:
         result = _proved(twins, pair, options, began + options.seconds)
     except UnmovedError as error:
-        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=f"{error}" + (f"; {error.fix}" if error.fix else ""))
+        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=str(error))
     except RecursionError:
         result = _result(pair, ProofVerdict.INCONCLUSIVE, reason="the code nests too deeply to be read")
     except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out

@@ -55,7 +55,7 @@ def prove_pair(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
     try:
         result = _proved(twins, pair, options, began + options.seconds)
     except UnmovedError as error:
-        result = inconclusive(pair, f"{error}" + (f"; {error.fix}" if error.fix else ""))
+        result = inconclusive(pair, str(error))
     except RecursionError:
         result = inconclusive(pair, "the code nests too deeply to be read")
     except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out

@@ -140,7 +140,13 @@ class Side:
                 try:
                     self._facts[module] = ModuleFacts(module, path, self.files.read(path))
                 except (SyntaxError, ValueError) as error:
-                    raise SourceError(f"can't be parsed: {error}", path=path, fix="mend the syntax") from error
+                    words, line = (error.msg, error.lineno or 0) if isinstance(error, SyntaxError) else (str(error), 0)
+                    raise SourceError(
+                        f"can't be parsed in the {self.label} tree: {words}",
+                        path=path,
+                        line=line,
+                        fix="mend the syntax",
+                    ) from error
         return self._facts[module]
 
     def with_facts(self, facts: ModuleFacts) -> Side:

@@ -14,20 +14,14 @@ from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
+from codemods.prove.missing import no_such
 from codemods.prove.opaque import GLOBAL, ROOT, Opaque, current, term
 from codemods.prove.run import Run
 from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
 from codemods.prove.world import World
-from codemods.schema.errors import UnmovedError
 
 _OMITTED: Any = object()
-
-
-class NoSuchCallable(UnmovedError):
-    """A pair names what a tree does not have."""
-
-    code = "no-such-callable"
 
 
 class Subject:
@@ -39,10 +33,7 @@ class Subject:
         module, _, self.qualname = reference.partition(":")
         node, owner = loader.side.definition(module, self.qualname)
         if not isinstance(node, FunctionNode):
-            raise NoSuchCallable(
-                f"the {loader.side.label} tree has no function {reference}",
-                fix="name it as module:function or module:Class.method",
-            )
+            raise no_such(loader.side, reference, "function")
         self.node, self.owner, self.module = node, owner, module
         self.decorators = [ast.unparse(each) for each in node.decorator_list]
         self.is_repeated = False  # whether it is called twice, as where a cache came or went

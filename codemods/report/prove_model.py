@@ -146,7 +146,8 @@ _MOVES = (
     ("can't be loaded", "mend the module, or list what it needs at import under `real`, if that may run"),
     ("confinement", "leave what it reaches for outside the two trees, where it is opaque, or read both sides by hand"),
     ("process that ran it ended", "look at what it does to its own process; read both sides by hand"),
-    ("tree has no", "name what there is on both sides, as `unmoved plan` takes it"),
+    ("no-such-callable", "name what there is on both sides"),
+    ("can't be parsed", "mend the syntax there; nothing of that file can be compared until then"),
     ("bug of unmoved", "report it with both sides of the pair; nothing is known about it either way"),
 )
 

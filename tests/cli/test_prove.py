@@ -343,6 +343,12 @@ def test_what_does_not_go_together(unmoved: Unmoved, arguments: tuple[str, ...],
     assert words in ran.err
 
 
+def test_the_first_commit_has_no_old_side(root: Path, unmoved: Unmoved) -> None:
+    for more in (("--pair", "fine:f", "fine:f"), ("--squash",)):
+        ran = unmoved("prove", "base", "--root", str(root), *more)
+        assert (ran.status, "base is the first commit, so there is no old side" in ran.err) == (2, True)
+
+
 def test_a_wrong_spec_is_named_with_its_line(two: Path, unmoved: Unmoved) -> None:
     spec = spec_file(two / "s.toml")
     spec.write_text(spec.read_text() + "domain = 3\n", encoding="utf-8")

@@ -159,6 +159,8 @@ def test_open_differences_come_gravest_first_and_faults_last() -> None:
         (unsure(), "--seconds"),
         (unsure("no mutant of the new side is told apart"), "domains in a spec"),
         (unsure("m:C differs from itself: time"), "from run to run"),
+        (unsure("source-error: m.py:2: can't be parsed in the new tree: invalid syntax"), "mend the syntax there"),
+        (unsure("no-such-callable: the old tree has no function m:f"), "what there is on both sides"),
         (unsure("something unheard of, in time"), "read both sides by hand"),
     ],
 )
