@@ -94,10 +94,10 @@ class ClassSubject:
 
     # -- a run
 
-    def run(self, world: World, is_rebound: Callable[[str], bool], *, trace: bool = False) -> Run:
+    def run(self, world: World, *, trace: bool = False) -> Run:
         """What one sequence of calls does in a world."""
         freezer = Freezer(self.loader.name_of)
-        run = Run(world, freezer, is_rebound, trace=trace)
+        run = Run(world, freezer, trace=trace)
         current.run = run
         self.loader.state.remember()
         try:
@@ -164,7 +164,6 @@ class ClassSubject:
         for each in args:
             if type(each) is type(change):
                 run.touched[each] = change
-        run.last_call = change
 
     def _follow(self, run: Run, start: Callable[[], Any], *, is_made: bool = False) -> Any:
         try:
@@ -229,13 +228,11 @@ class PairOfClasses:
         old: str,
         new: str,
         *,
-        is_rebound: Callable[[str], bool] = lambda _: False,
         is_real: bool = False,
         real_modules: frozenset[str] = frozenset(),
         same: Mapping[str, str] | None = None,
     ) -> None:
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
-        self.is_rebound = is_rebound
         self.old = ClassSubject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = ClassSubject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.old.plan = self.new.plan = plan_of(self.old.kind, self.new.kind)
@@ -266,7 +263,4 @@ class PairOfClasses:
 
     def run(self, world: World, *, trace: bool = False) -> tuple[Run, Run]:
         """Both twins in one world."""
-        return (
-            self.old.run(world, self.is_rebound, trace=trace),
-            self.new.run(world, self.is_rebound, trace=trace),
-        )
+        return self.old.run(world, trace=trace), self.new.run(world, trace=trace)

@@ -9,8 +9,10 @@ from difflib import SequenceMatcher
 from operator import is_
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from codemods.prove.explore import Seen
-from codemods.prove.opaque import ATTR, CALL, EVENT, ROOT, TEXT, Opaque, term
+from codemods.prove.opaque import ATTR, CALL, EVENT, ROOT, TEXT, Opaque, forgetting, term
 from codemods.prove.run import Run
 from codemods.prove.settle import Settler, unversioned
 from codemods.prove.wording import event as in_words
@@ -45,7 +47,7 @@ def is_cut(run: Run) -> str:
     return ""
 
 
-class _Effect(NamedTuple):
+class _Effect(Struct, frozen=True, gc=False, eq=False):
     """One effect of a run. `at`: its index. `before`: how many effects that are no writes came before it."""
 
     term: Opaque
@@ -80,10 +82,9 @@ def _split(run: Run) -> tuple[list[_Effect], list[_Effect]]:
     last: dict[tuple[int, Any], int] = {}
     for index, each in enumerate(run.events):
         kind = each._u_parts[0] if each._u_kind is EVENT else None
-        if kind == "pure":
-            continue
         if kind not in _WRITES:
-            effects.append(_Effect(each, index, len(effects)))
+            if kind != "pure":
+                effects.append(_Effect(each, index, len(effects)))
             continue
         key = (len(effects), id(each._u_parts[1]))
         if key in last:
@@ -221,28 +222,42 @@ def _same(*values: Any) -> bool:
     return len({id(term(EVENT, "same", value)) for value in values}) == 1
 
 
+_alterations: dict[tuple[Opaque, Opaque], tuple[str, str]] = {}
+forgetting.append(_alterations.clear)
+
+
 def _altered(a: Opaque, old_at: int, b: Opaque, new_at: int) -> Difference:
+    found = _alterations.get((a, b))
+    if found is None:
+        found = _alterations[a, b] = _code_of(a, b), _text_of(a, b)
+    return Difference(*found, old_at, new_at)
+
+
+def _text_of(a: Opaque, b: Opaque) -> str:
+    if unversioned(a) is unversioned(b):
+        return f"a value is read at another moment: {in_words(b)}"
+    return f"{in_words(a)}  ->  {in_words(b)}"
+
+
+def _code_of(a: Opaque, b: Opaque) -> str:
     kind = _kind(a)
     if unversioned(a) is unversioned(b):
-        return Difference("D4", f"a value is read at another moment: {in_words(b)}", old_at, new_at)
-    text = f"{in_words(a)}  ->  {in_words(b)}"
+        return "D4"
     if kind == "log":
-        is_level = _same(a._u_parts[2], b._u_parts[2])
-        code = "D5" if is_level else "D8"
-        if is_level and _same(a._u_parts[3], b._u_parts[3]):
-            code = "D8" if _same(a._u_parts[1], b._u_parts[1]) else "D1"
-        return Difference(code, text, old_at, new_at)
+        if not _same(a._u_parts[2], b._u_parts[2]):
+            return "D8"
+        if not _same(a._u_parts[3], b._u_parts[3]):
+            return "D5"
+        return "D8" if _same(a._u_parts[1], b._u_parts[1]) else "D1"
     if kind in ("output", "error output", "warning"):
-        return Difference("D5", text, old_at, new_at)
+        return "D5"
     if kind == "raise" and _kind(b) == "raise":
-        return Difference("D5" if _same(_class_of(a), _class_of(b)) else "D9", text, old_at, new_at)
+        return "D5" if _same(_class_of(a), _class_of(b)) else "D9"
     if "raise" in (kind, _kind(b)):
-        return Difference("D9", text, old_at, new_at)
+        return "D9"
     if kind in ("return", "yield", "callback returns", "attribute", "yielded"):
-        return Difference("D6", text, old_at, new_at)
-    if kind == "call" and _is_logger_change(a, b):
-        return Difference("D1", text, old_at, new_at)
-    return Difference("D8", text, old_at, new_at)
+        return "D6"
+    return "D1" if kind == "call" and _is_logger_change(a, b) else "D8"
 
 
 def _class_of(raised: Opaque) -> Any:
@@ -302,10 +317,10 @@ def early_reads(seen: Seen, is_certain: Callable[[Opaque], bool] = lambda _: Fal
     """D4: attributes of inputs, and of what these hold, that the new twin reads on a path where the old one does not,
     but for those that are certainly there."""
     reads = seen.new.reads
-    candidates = [each for each in reads.keys() - seen.old.reads.keys() if _is_input(each)]
+    candidates = [each for each in reads if each not in seen.old.reads and _is_input(each)]
     if not candidates:
         return []
-    known = {unversioned(each) for each in seen.old.reads}
+    known = set(map(unversioned, seen.old.reads))
     known.update(unversioned(each._u_parts[0]) for each in seen.new.events if each._u_kind is CALL)
     found = []
     for each in sorted(candidates, key=reads.__getitem__):

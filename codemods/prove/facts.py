@@ -141,6 +141,7 @@ class Facts:
     def __init__(self) -> None:
         self._about: dict[Opaque, About] = {}
         self.nones: set[Opaque] = set()
+        self.lacking: set[tuple[Any, Any]] = set()  # values and names of attributes that they do not have
 
     def about(self, value: Opaque) -> About:
         found = self._about.get(value)
@@ -227,6 +228,8 @@ class Facts:
             self.about(length_of(question[1])).equal = answer
         elif kind == "whole":
             about.equal, about.none = answer, False
+        elif kind == "has" and not answer:
+            self.lacking.add((question[1], question[2]))
 
 
 def is_truth(value: Opaque) -> bool:

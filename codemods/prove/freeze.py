@@ -31,6 +31,8 @@ def mark(value: Opaque, spec: str = "") -> str:
 
 def text_parts(text: str) -> list[Any]:
     """A text with marks, as plain pieces and (value, conversion) pairs."""
+    if "\ue000" not in text:
+        return [text] if text else []
     parts: list[Any] = []
     at = 0
     for found in _MARK.finditer(text):

@@ -39,12 +39,11 @@ class ImportRun(Run):
         self,
         world: World,
         freezer: Freezer,
-        is_rebound: Callable[[str], bool],
         interpreter: Interpreter,
         *,
         trace: bool = False,
     ) -> None:
-        super().__init__(world, freezer, is_rebound, trace=trace)
+        super().__init__(world, freezer, trace=trace)
         self.interpreter = interpreter
         self.origin = ""
         self.origins: list[str] = []

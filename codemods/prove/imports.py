@@ -8,7 +8,7 @@ The order of effects of different modules is not compared: only which module is 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from codemods.prove.driving import frozen_error
@@ -48,10 +48,10 @@ class ModuleSubject:
                 return path
         return self.module
 
-    def run(self, world: World, is_rebound: Callable[[str], bool], *, trace: bool = False) -> Run:
+    def run(self, world: World, *, trace: bool = False) -> Run:
         """What importing it does in a world, and what is there afterwards."""
         interpreter = Interpreter(self.twins, self.side, self.scope, self.real_modules, self.codes)
-        run = ImportRun(world, Freezer(interpreter.name_of), is_rebound, interpreter, trace=trace)
+        run = ImportRun(world, Freezer(interpreter.name_of), interpreter, trace=trace)
         current.run = run
         try:
             with followed(run):
@@ -142,7 +142,6 @@ class PairOfModules:
         old: str,
         new: str,
         *,
-        is_rebound: Callable[[str], bool] = lambda _: False,
         is_real: bool = False,
         real_modules: frozenset[str] = frozenset(),
         same: Mapping[str, str] | None = None,
@@ -150,7 +149,6 @@ class PairOfModules:
         if twins.old.facts(old) is None:
             raise no_such(twins.old, old, "module")
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
-        self.is_rebound = is_rebound
         self.scope = scope = scope_of(twins, old, new)
         self.old = ModuleSubject(twins, twins.old, old, scope, real_modules)
         self.new = ModuleSubject(twins, twins.new, new, scope, real_modules)
@@ -181,7 +179,4 @@ class PairOfModules:
 
     def run(self, world: World, *, trace: bool = False) -> tuple[Run, Run]:
         """Both twins in one world."""
-        return (
-            self.old.run(world, self.is_rebound, trace=trace),
-            self.new.run(world, self.is_rebound, trace=trace),
-        )
+        return self.old.run(world, trace=trace), self.new.run(world, trace=trace)

@@ -16,6 +16,7 @@ from codemods.prove.reaching import REACHING
 # The frame or the compiler gives these their meaning; called through another function they would mean another frame.
 _BY_FRAME = frozenset(["super", "locals", "globals", "vars", "dir", "eval", "exec", "__import__", "breakpoint"])
 _KEPT_ANNOTATION = ("ClassVar", "InitVar", "KW_ONLY")
+_REAL = frozenset(["self", "cls", "logger", "os", "logging", "time"])
 _IS = {ast.Is: "_u_is", ast.IsNot: "_u_is_not", ast.In: "_u_in", ast.NotIn: "_u_not_in"}
 
 
@@ -128,10 +129,16 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load) or self._is_plain(node):
             return node
         helper = "_u_inner" if node.attr in REACHING else "_u_get"
         return _helper(helper, node.value, ast.Constant(value=self._mangled(node.attr)), at=node)
+
+    @staticmethod
+    def _is_plain(node: ast.Attribute) -> bool:
+        """A read that is left to Python. An opaque value answers it all the same (`Opaque.__getattr__`), only slower:
+        this is for names that nearly always hold something real."""
+        return isinstance(node.value, ast.Name) and node.value.id in _REAL and node.attr[:2] != "__"
 
     def _mangled(self, name: str) -> str:
         """A private name as the compiler writes it inside of a class."""

@@ -52,9 +52,12 @@ def fill(kind: type, names: set[str]) -> None:
         kind.__abstractmethods__ = frozenset(left - own)  # type: ignore[attr-defined]
 
 
+_plain_get, _plain_set = object.__getattribute__, object.__setattr__
+
+
 def _label(instance: Any) -> Opaque | None:
     try:
-        found = object.__getattribute__(instance, "__dict__").get("_u_term")
+        found = _plain_get(instance, "__dict__").get("_u_term")
     except AttributeError:
         return None
     return found if type(found) is Opaque else None
@@ -73,13 +76,14 @@ def _read(instance: Any, name: str) -> Any:
 
 def _write(instance: Any, name: str, value: Any) -> None:
     label = _label(instance)
-    object.__setattr__(instance, name, value)
+    _plain_set(instance, name, value)
     run = current.run
     if label is None:
         run.note_write(instance, name)
     else:
         found = attribute(label, name)
-        run.heap.pop(found, None)
+        if found in run.heap:
+            del run.heap[found]
         run.record("set", found, run.freezer.freeze(value))
 
 

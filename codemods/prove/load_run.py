@@ -16,7 +16,7 @@ class LoadRun(Run):
     """A run without memory."""
 
     def __init__(self, name_of: Callable[[Any], str | None]) -> None:
-        super().__init__(World({}), Freezer(name_of), lambda _: False)
+        super().__init__(World({}), Freezer(name_of))
 
     def record(self, kind: str, *payload: Any) -> None:
         """Nothing is compared."""

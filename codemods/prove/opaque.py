@@ -206,6 +206,16 @@ def term(kind: str, *parts: Any) -> Opaque:
         _set_attrs(found, {})
     return found
 
+# What Python and the standard library look for on whatever they are given: an opaque value has none of it.
+ABSENT = frozenset(
+    """
+        __wrapped__ __set_name__ __fspath__ __length_hint__ __index__ __array__ __isabstractmethod__
+        __text_signature__ __signature__ __get__ __set__ __delete__ __prepare__ __abstractmethods__
+        __annotations__ __conform__ __instancecheck__ __init_subclass__ __class_getitem__ __slots__ __copy__
+        __deepcopy__ __reduce_ex__ __getstate__
+    """.split()
+)
+
 
 def attribute(base: Opaque, name: str) -> Opaque:
     """The attribute of a value as it is at the start; of a module outside the trees, the thing of that dotted name."""
@@ -214,7 +224,8 @@ def attribute(base: Opaque, name: str) -> Opaque:
     if found is None:
         is_outside = base._u_kind is GLOBAL
         found = term(GLOBAL, f"{base._u_parts[0]}.{name}") if is_outside else term(ATTR, base, name, None)
-        attrs[name] = found
+        if name not in ABSENT:
+            attrs[name] = found
     return found
 
 

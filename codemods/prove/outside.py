@@ -31,7 +31,7 @@ class Held:
         current.run.call(term(ATTR, self._u_class, "__init__", None), args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith(("__", "_u_")):
+        if name[0] == "_" and name.startswith(("__", "_u_")):
             raise AttributeError(name)
         run, fields = current.run, self.__dict__
         label = fields.get("_u_term")

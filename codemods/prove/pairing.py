@@ -4,7 +4,7 @@ process; who confines it is sandbox's, what is reported is verdicts'."""
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -53,13 +53,11 @@ class PairOfSubjects:
         old: str,
         new: str,
         *,
-        is_rebound: Callable[[str], bool] = lambda _: False,
         is_real: bool = False,
         real_modules: frozenset[str] = frozenset(),
         same: Mapping[str, str] | None = None,
     ) -> None:
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
-        self.is_rebound = is_rebound
         self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.new.renamed = shared_names(self.old, self.new)
@@ -99,11 +97,11 @@ class PairOfSubjects:
 
     def run(self, world: World, *, trace: bool = False) -> tuple[Run, Run]:
         """Both twins in one world."""
-        old = self.old.run(world, self.is_rebound, trace=trace)
+        old = self.old.run(world, trace=trace)
         decided = len(world.trail)
-        new = self.new.run(world, self.is_rebound, trace=trace)
+        new = self.new.run(world, trace=trace)
         if len(world.trail) > decided and self._contradicts(world, old, decided):
-            old = self.old.run(world, self.is_rebound, trace=trace)
+            old = self.old.run(world, trace=trace)
         return old, new
 
     @staticmethod

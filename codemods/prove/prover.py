@@ -186,7 +186,7 @@ def _controlled(pair: PairOfSubjects) -> str:
     """Why agreeing would say nothing: a callable that never began, or one that differs from itself. Empty where it
     says something."""
     for side in (pair.old, pair.new):
-        begun = side.run(World({}), pair.is_rebound, trace=True)
+        begun = side.run(World({}), trace=True)
         if not begun.left:
             return f"{side.reference} could not be called: {event(begun.events[0])}"
         same = pair.twin_of(side)

@@ -10,13 +10,14 @@ from typing import Any
 
 from codemods.prove.errors import OpaqueError, Stopped
 from codemods.prove.facts import MISSING
-from codemods.prove.freeze import Freezer, mark, thaw
+from codemods.prove.freeze import Freezer, joined, mark, text_parts, thaw
 from codemods.prove.opaque import ATTR, CALL, GLOBAL, ITEM, LEN, OP, ROOT, TEXT, Opaque, length_of, term
 from codemods.prove.world import World
 
 _CONSTANTS = (str, int, float, bool, bytes)
 _SIZES = (1, 2, 0)
 _MIRROR = {"gt": "lt", "ge": "le"}
+_NOT_SUPPORTED = {name: f"'{name}' not supported" for name in ("lt", "le")}
 
 
 class Questions:
@@ -25,6 +26,7 @@ class Questions:
     world: World
     freezer: Freezer
     implicit: set[Opaque]
+    _nones: set[Opaque]
     touched: dict[Opaque, Opaque]
 
     def truth(self, value: Opaque) -> bool:
@@ -34,28 +36,29 @@ class Questions:
             if decide is not None:
                 return bool(decide(self, *parts[1:]))
             return bool(self.world.ask(("true", value)))
-        if value._u_kind is not TEXT:
-            size = self._known_size(value)
-            if size is not None:
-                return size > 0
-        return bool(self.world.ask(("true", self.latest(value))))
+        is_text = value._u_kind is TEXT
+        if value in self.touched:
+            value = self.latest(value)
+        length: Opaque | None = value._u_attrs.get(LEN)
+        if length is not None and not is_text:
+            has_items = self._has_items(length)
+            if has_items is not None:
+                return has_items
+        return bool(self.world.ask(("true", value)))
 
     def latest(self, value: Opaque) -> Opaque:
         """The value as it is after the last call that was given it: its size and content may be others then."""
         touch = self.touched.get(value)
         return value if touch is None else term(OP, "after", value, touch)
 
-    def _known_size(self, value: Opaque) -> int | None:
-        value = self.latest(value)
-        length: Opaque | None = value._u_attrs.get(LEN)
-        if length is None:
-            return None
+    def _has_items(self, length: Opaque) -> bool | None:
+        """What is known of the length of a value says that it is empty, or that it is not."""
         about = self.world.known(length)
-        if about is not None and about.truth_value() is not None and not about.truth_value():
-            return 0
-        if about is not None and about.low is not None and (about.low > 0 or about.low_open):
-            return 1
-        return None
+        if about is None:
+            return None
+        if about.truth_value() is False:
+            return False
+        return True if about.low is not None and (about.low > 0 or about.low_open) else None
 
     def _truth_eq(self, a: Any, b: Any) -> bool:
         if type(a) is not Opaque:
@@ -162,30 +165,30 @@ class Questions:
         if name in ("lt", "le"):
             for each in (a, b):
                 if type(each) is Opaque:
-                    self.need(each, f"'{name}' not supported")
+                    self.need(each, _NOT_SUPPORTED[name])
         freeze = self.freezer.freeze
         return term(OP, name, freeze(a), freeze(b))
 
     def need(self, value: Opaque, what: str) -> None:
         """The operation fails on None."""
-        if self.world.has_none(value):
+        if value in self._nones and self.world.has_none(value):
             raise TypeError(f"{what} of 'NoneType'")
         self.implicit.add(value)
 
     def operate(self, name: str, *operands: Any) -> Any:
+        nones, implicit = self._nones, self.implicit
         for each in operands:
             if type(each) is Opaque:
-                self.need(each, f"unsupported operand type for {name}:")
+                if each in nones:
+                    self.need(each, f"unsupported operand type for {name}:")
+                implicit.add(each)
         if name == "add" and len(operands) == 2:
             whole = self._concatenated(*operands)
             if whole is not None:
                 return whole
-        freeze = self.freezer.freeze
-        return term(OP, name, *[freeze(each) for each in operands])
+        return term(OP, name, *map(self.freezer.freeze, operands))
 
     def _concatenated(self, a: Any, b: Any) -> Any:
-        from codemods.prove.freeze import joined, text_parts
-
         pieces: list[Any] = []
         for each in (a, b):
             if type(each) is str:

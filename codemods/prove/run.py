@@ -5,55 +5,68 @@ Reads are kept apart from effects: they show only where they come earlier or on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 from codemods.prove import bindings
 from codemods.prove.errors import Fault, Stopped
 from codemods.prove.following import Place, subject_stack
 from codemods.prove.freeze import Freezer
-from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, term
+from codemods.prove.opaque import ABSENT, ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, term
 from codemods.prove.outside import base_of
 from codemods.prove.questions import Questions
 from codemods.prove.world import World
 
 _GONE: Any = object()
-_ABSENT = frozenset(
-    """
-        __wrapped__ __set_name__ __fspath__ __length_hint__ __index__ __array__ __isabstractmethod__
-        __text_signature__ __signature__ __get__ __set__ __delete__ __prepare__ __abstractmethods__
-        __annotations__ __conform__ __instancecheck__ __init_subclass__ __class_getitem__ __slots__ __copy__
-        __deepcopy__ __reduce_ex__ __getstate__
-    """.split()
-)
 MOST_EVENTS = 20_000
 _OF_THE_END = ("stopped", "unsupported")  # what is recorded when a run is over, this way too
+_ITSELF = frozenset([Opaque, str, int, type(None)])  # values that freezing leaves as they are (a text with marks aside)
+_CALLED = "()"  # no name of an attribute
+_BARE = ((), None)  # a call without arguments, as it is written
+
+
+class _Results:
+    """The results of calls with the same arguments: of the first, second, ... in a run. `touched`: what such a call was
+    given, which may be another thing afterwards."""
+
+    __slots__ = ("terms", "touched")
+
+    def __init__(self, first: Opaque) -> None:
+        self.terms = [first]
+        callee, given, named, _ = first._u_parts
+        values = [*given, *(value for _, value in named or ())]
+        touched = [each for each in values if type(each) is Opaque and each._u_kind is not GLOBAL]
+        if callee._u_kind is ATTR and type(callee._u_parts[0]) is Opaque:
+            touched.append(callee._u_parts[0])
+        self.touched = tuple(dict.fromkeys(touched))
 
 
 class Run(Questions):
-    """`is_rebound(name)`: whether the trees write an attribute of that name outside an initialiser, so that a call may
-    change it. `trace`: keep the place of each event (slower; for reports)."""
+    """`trace`: keep the place of each event (slower; for reports)."""
 
     base_of = staticmethod(base_of)
+    guard = 0
+    is_plain = False  # a fault outside of code that would see it ends the run, and nothing else comes after it
+    places: list[tuple[str, int]] | None = None
+    _ticks = 0
+    made = 0
 
-    def __init__(
-        self, world: World, freezer: Freezer, is_rebound: Callable[[str], bool], *, trace: bool = False
-    ) -> None:
-        self.world, self.freezer, self.is_rebound = world, freezer, is_rebound
+    @staticmethod
+    def make(value: Any) -> Any:
+        """A concrete value of an input, for this run."""
+        return value
+
+    @staticmethod
+    def lone(name: str) -> Any:
+        """The method of that name that one side alone has (lone.py)."""
+
+    def __init__(self, world: World, freezer: Freezer, *, trace: bool = False) -> None:
+        self.world, self.freezer = world, freezer
         world.reach = 0
-        self._nones = world.facts.nones
+        self._nones, self._lacking = world.facts.nones, world.facts.lacking
         self.events: list[Opaque] = []  # one term an effect; a call is its result
         self.reaches: list[int] = []  # how much of the world's trail the run had looked at before each
         self.guarded: set[int] = set()  # the events at which code was on that would see an exception pass
-        self.guard = 0
-        self.is_plain = False  # a fault outside of such code ends the run, and nothing else comes after it
-        self.places: list[tuple[str, int]] | None = [] if trace else None
-        self.stacks: list[
-            tuple[Place, ...]
-        ] = []  # with trace, of each event: the lines that led to it, innermost first
-        self.written: dict[tuple[int, str], tuple[Place, ...]] = {}
-        self.returned: list[tuple[Place, Any]] = []  # with trace: what the subject's functions gave back, and where
-        self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
         self.reads: dict[Opaque, int] = {}
         self.read_at: dict[Opaque, tuple[Place, ...]] = {}  # with trace: the lines that led to each of them
         self.fresh: set[Opaque] = set()  # attributes that were read and can have no other value now
@@ -61,13 +74,14 @@ class Run(Questions):
         self.touched: dict[Opaque, Opaque] = {}
         self.heap: dict[Opaque, Any] = {}
         self.env: dict[str, Any] = {}
-        self.last_call: Opaque | None = None
         self._counts: dict[Any, int] = {}
-        self._ticks = 0
-        self.made = 0
-        self.make: Callable[[Any], Any] = lambda value: value
-        self.lone: Callable[[str], Any] = lambda _: None  # lone.py: methods that one side alone has
         self._given: dict[Opaque, Any] = {}
+        self.written: dict[tuple[int, str], tuple[Place, ...]] = {}  # with trace: of attributes of instances
+        self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
+        if trace:
+            self.places = []
+            self.stacks: list[tuple[Place, ...]] = []  # of each event: the lines that led to it, innermost first
+            self.returned: list[tuple[Place, Any]] = []  # what the subject's functions gave back, and where
 
     def judged(self, found: list[Any], old: Run) -> list[Any]:  # noqa: ARG002
         """The differences of this run from the old side's as they count."""
@@ -79,15 +93,16 @@ class Run(Questions):
         self._keep(term(EVENT, kind, *payload))
 
     def _keep(self, event: Opaque) -> None:
-        self.events.append(event)
+        events = self.events
+        events.append(event)
         self.reaches.append(self.world.reach)
         if self.guard:
-            self.guarded.add(len(self.events) - 1)
+            self.guarded.add(len(events) - 1)
         if self.places is not None:
             stack = subject_stack() or tuple(self.left)
             self.places.append(stack[0] if stack else ("", 0))
             self.stacks.append(stack)
-        if len(self.events) > MOST_EVENTS and event._u_parts[0] not in _OF_THE_END:
+        if len(events) > MOST_EVENTS and event._u_parts[0] not in _OF_THE_END:
             raise Stopped("too many effects")
 
     def note_write(self, instance: Any, name: str) -> None:
@@ -112,9 +127,9 @@ class Run(Questions):
         found = base._u_attrs.get(name)  # never `or`: that would ask the value for its truth
         if found in self.fresh:
             return found
-        if name[:2] == "__" and name[-2:] == "__" and name in _ABSENT:
-            raise AttributeError(name)
         if found is None:
+            if name in ABSENT:
+                raise AttributeError(name)
             found = attribute(base, name)
         if base._u_kind is GLOBAL:
             return self._of_module(found, name)
@@ -122,24 +137,20 @@ class Run(Questions):
         if base in self._nones:
             world.reach = len(world.trail)
             raise AttributeError(f"'NoneType' object has no attribute '{name}'")
-        if world.answers.get(("has", base, name)) is False:
+        if self._lacking and (base, name) in self._lacking:
             world.reach = len(world.trail)
             raise AttributeError(f"object has no attribute '{name}'")
         self.implicit.add(base)
-        if self.heap and found in self.heap:
+        if found in self.heap:
             value = self.heap[found]
             if value is _GONE:
                 raise AttributeError(f"object has no attribute '{name}'")
             return value
-        is_rebound = self.is_rebound(name)
-        if is_rebound and self.last_call is not None:
-            found = term(ATTR, base, name, self.last_call)
         if found not in self.reads:
             self._note_read(found)
-        if world.values and found in world.values:
+        if found in world.values:
             return self.given(found)
-        if not is_rebound:
-            self.fresh.add(found)
+        self.fresh.add(found)
         return found
 
     def _note_read(self, found: Opaque) -> None:
@@ -230,60 +241,55 @@ class Run(Questions):
             method = self.lone(callee._u_parts[1])
             if method is not None:
                 return method(callee._u_parts[0], *args, **kwargs)
-        freeze = self.freezer.freeze
-        given = tuple([each if type(each) is Opaque else freeze(each) for each in args]) if args else ()
-        named = frozenset([(name, freeze(value)) for name, value in kwargs.items()]) if kwargs else None
-        result = self._result(callee, given, named)
+        results = callee._u_attrs.get(_BARE) if not args and not kwargs else None
+        if results is None:
+            results = self._results(callee, args, kwargs)
+        terms = results.terms
+        result = terms[0]
+        count = self._counts.get(result, 0)
+        self._counts[result] = count + 1
+        if count:
+            if count == len(terms):
+                terms.append(term(CALL, callee, *result._u_parts[1:3], count))
+            result = terms[count]
         if is_quiet:
             return result
         self._keep(result)
-        self._touch(result)
+        for each in results.touched:
+            self.touched[each] = result
         if result is self.world.fault:
             raise Fault(result)
         return result
 
-    def _result(self, callee: Opaque, given: tuple[Any, ...], named: frozenset[Any] | None) -> Opaque:
-        """The term of this call: the first, second, ... with the same arguments."""
+    def _results(self, callee: Opaque, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Results:
+        """What there is of calls with these arguments. Found at once where they are their own frozen forms."""
         known: Any = callee._u_attrs
-        results = known.get((given, named))
-        if results is None:
-            results = known[given, named] = self._results(callee, given, named)
-        first = results[0]
-        count = self._counts.get(first, 0)
-        self._counts[first] = count + 1
-        if count == len(results):
-            results.append(term(CALL, callee, *first._u_parts[1:3], count))
-        found: Opaque = results[count]
-        return found
+        if _ITSELF.issuperset(map(type, args)) and (not kwargs or _ITSELF.issuperset(map(type, kwargs.values()))):
+            written = (args, tuple(kwargs.items()) if kwargs else None)
+            found: _Results | None = known.get(written)
+            if found is None:
+                named = frozenset(kwargs.items()) if kwargs else None
+                found = known[written] = self._frozen_results(callee, tuple(map(self.freezer.freeze, args)), named)
+            return found
+        freeze = self.freezer.freeze
+        named = frozenset([(name, freeze(value)) for name, value in kwargs.items()]) if kwargs else None
+        return self._frozen_results(callee, tuple(map(freeze, args)), named)
 
-    def _results(self, callee: Opaque, given: tuple[Any, ...], named: frozenset[Any] | None) -> list[Opaque]:
-        """The list of the results of a call, one list for all ways to write it."""
+    def _frozen_results(self, callee: Opaque, given: tuple[Any, ...], named: frozenset[Any] | None) -> _Results:
+        """The same for frozen arguments: one for all ways to write a call."""
         if callee in bindings.known:
             args, kwargs = bindings.bound(callee, given, dict(named or ()), self.freezer.freeze)
             given, named = args, frozenset(kwargs.items()) or None
         known: Any = callee._u_attrs
-        found: list[Opaque] = known.setdefault((given, named), [])
-        if not found:
-            found.append(term(CALL, callee, given, named, 0))
+        found: _Results | None = known.get((_CALLED, given, named))
+        if found is None:
+            found = known[_CALLED, given, named] = _Results(term(CALL, callee, given, named, 0))
         return found
 
     def _count(self, key: tuple[Any, ...]) -> int:
         count = self._counts.get(key, 0)
         self._counts[key] = count + 1
         return count
-
-    def _touch(self, result: Opaque) -> None:
-        """What a call was given may be another afterwards."""
-        self.last_call = result
-        touched = self.touched
-        callee, given, named, _ = result._u_parts
-        if named is not None:
-            given = (*given, *[value for _, value in named])
-        for each in given:
-            if type(each) is Opaque and each._u_kind is not GLOBAL:
-                touched[each] = result
-        if callee._u_kind is ATTR and type(callee._u_parts[0]) is Opaque:
-            touched[callee._u_parts[0]] = result
 
     def enter(self, value: Opaque, how: str = "with") -> Any:
         count = self._count(("enter", value))

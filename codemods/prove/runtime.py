@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_opaque
 from codemods.prove.errors import Fault, NeverRaised, OpaqueError
-from codemods.prove.freeze import joined, mark
-from codemods.prove.opaque import ITEM, OP, Opaque, current, term
+from codemods.prove.freeze import joined, mark, text_parts
+from codemods.prove.opaque import GLOBAL, ITEM, OP, Opaque, current, forgetting, term
 from codemods.prove.reaching import refuse_to_reach
 from codemods.prove.texts import percent
 
@@ -75,7 +75,9 @@ def get(value: Any, name: str) -> Any:
     if type(value) is Opaque:
         run = current.run
         found = value._u_attrs.get(name)
-        return found if found in run.fresh else run.read(value, name)
+        if found in run.fresh or (found is not None and found._u_kind is GLOBAL and found not in run.heap):
+            return found
+        return run.read(value, name)
     if name == "__dict__" and "_u_term" in value.__dict__:
         raise_unsupported("__dict__ of an object whose attributes are not all known")
     return getattr(value, name)
@@ -116,8 +118,25 @@ def not_in(item: Any, container: Any) -> bool:
     return not in_(item, container)
 
 
+_texts: dict[tuple[Any, ...], Opaque] = {}
+forgetting.append(_texts.clear)
+
+
 def text(*parts: Any) -> Any:
     """An f-string: pieces, and (value, conversion, spec) triples."""
+    for each in parts:
+        if type(each) is not str and (type(each[0]) is not Opaque or type(each[2]) is not str):
+            return _text(parts)
+    found = _texts.get(parts)
+    if found is None:
+        made = _text(parts)
+        if type(made) is not Opaque:
+            return made
+        found = _texts[parts] = made
+    return found
+
+
+def _text(parts: tuple[Any, ...]) -> Any:
     pieces: list[Any] = []
     is_plain = True
     for part in parts:
@@ -140,8 +159,6 @@ def text(*parts: Any) -> Any:
 
 
 def _remade(pieces: list[Any]) -> list[Any]:
-    from codemods.prove.freeze import text_parts
-
     found: list[Any] = []
     for piece in pieces:
         found.extend(text_parts(piece) if isinstance(piece, str) else [piece])

@@ -119,6 +119,8 @@ class Side:
         self.label, self.files = label, files
         self.modules: Modules = modules_of(files)
         self._facts: dict[str, ModuleFacts | None] = {}
+        self._members: dict[tuple[str, str], Target] = {}
+        self._modules: dict[str, bool] = {}
         self._twin: Side | None = None
         self._changed: frozenset[str] = frozenset()
 
@@ -127,6 +129,7 @@ class Side:
         one thing by its text is one node."""
         if twin is not self:
             self._twin, self._changed = twin, changed
+            self._members = {}
 
     def facts(self, module: str) -> ModuleFacts | None:
         """None where the tree has no such module. Raises SourceError where it can't be parsed."""
@@ -153,10 +156,15 @@ class Side:
         """The side with another text of one module."""
         made = copy.copy(self)
         made._facts = {**self._facts, facts.module: facts}
+        made._members = {}
         return made
 
     def has_module(self, module: str) -> bool:
-        return self.modules.path_of(module) is not None or self.modules.is_package_directory(module)
+        found = self._modules.get(module)
+        if found is None:
+            found = self.modules.path_of(module) is not None or self.modules.is_package_directory(module)
+            self._modules[module] = found
+        return found
 
     def resolve(self, module: str, name: str, depth: int = 0) -> Target:
         """What a name at the top level of a module of the tree means."""
@@ -191,6 +199,14 @@ class Side:
 
     def member(self, module: str, name: str, depth: int = 0) -> Target:
         """What `from module import name` gives."""
+        if depth:
+            return self._member(module, name, depth)
+        found = self._members.get((module, name))
+        if found is None:
+            found = self._members[module, name] = self._member(module, name, 0)
+        return found
+
+    def _member(self, module: str, name: str, depth: int) -> Target:
         if not self.has_module(module):
             top = module.partition(".")[0]
             kind = "missing" if self.facts(top) is not None and top != module else "outside"

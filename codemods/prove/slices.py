@@ -163,6 +163,9 @@ class Loader:
         self.state = State(self.spaces)
         self.traces = Traces()
         self._purity = Purity(side)
+        self._is_opaque: dict[tuple[str, int], bool] = {}
+        self._opaque: dict[str, Any] = {}
+        self._imports: dict[tuple[Any, ...], tuple[str, str]] = {}
         self.lone = LoneMethods(self)
 
     # -- names
@@ -193,6 +196,13 @@ class Loader:
         return found
 
     def is_opaque(self, target: Target) -> bool:
+        """Whether a definition stands as one thing."""
+        key = (target.key, len(self.inside))
+        if key not in self._is_opaque:
+            self._is_opaque[key] = self._stands(target)
+        return self._is_opaque[key]
+
+    def _stands(self, target: Target) -> bool:
         if self.canonical(target.key) in self.inside:
             return False
         if (self.is_real or has_no_input(target)) and self._purity.is_pure(target):
@@ -210,9 +220,11 @@ class Loader:
 
     def opaque(self, target: Target) -> Any:
         """What stands for a function or a class that both sides share."""
-        made = term(GLOBAL, self.canonical(target.key))
-        if target.node is not None:
-            bindings.register(made, target.node)
+        made = self._opaque.get(target.key)
+        if made is None:
+            made = self._opaque[target.key] = term(GLOBAL, self.canonical(target.key))
+            if target.node is not None:
+                bindings.register(made, target.node)
         return made
 
     def note(self, module: str, node: DefNode, sliced: DefNode) -> None:
@@ -271,18 +283,29 @@ class Loader:
 
     def import_(self, name: str, names: Any = None, _: Any = None, wanted: Any = (), level: int = 0) -> Any:
         """`__import__` of the subject."""
-        path = (names or {}).get("__file__", "")
+        asked = (name, (names or {}).get("__file__", ""), tuple(wanted or ()), level)
+        if asked not in self._imports:
+            self._imports[asked] = self._imported(*asked)
+        what, dotted = self._imports[asked]
+        if what == "inside":
+            return ModuleProxy(self, dotted)
+        if what == "missing":
+            raise ModuleNotFoundError(f"No module named {dotted!r}")
+        return OutsideProxy(dotted, self.real_modules) if what == "names" else outside_module(dotted, self.real_modules)
+
+    def _imported(self, name: str, path: str, wanted: tuple[str, ...], level: int) -> tuple[str, str]:
+        """What an import gives: a module inside the tree, one that is missing, names of one outside, or that one."""
         dotted = self.side.modules.absolute(path, level, name) if level else name
         shown = dotted if wanted else dotted.partition(".")[0]
         if self.side.has_module(dotted):
-            return ModuleProxy(self, shown)
+            return "inside", shown
         if self._is_lost(dotted) or (self.side.facts(dotted.partition(".")[0]) is not None and dotted != shown):
-            raise ModuleNotFoundError(f"No module named {dotted!r}")
+            return "missing", dotted
         if wanted and any(is_known(f"{dotted}.{each}") for each in wanted):
-            return outside_module(dotted, self.real_modules)
+            return "outside", dotted
         if not wanted and dotted != shown:
             outside_module(dotted, self.real_modules)
-        return OutsideProxy(shown, self.real_modules) if wanted else outside_module(shown, self.real_modules)
+        return "names" if wanted else "outside", shown
 
     def needed_methods(self, module: str, owner: ast.ClassDef, start: str) -> set[str]:
         """The methods of a class that may run when one is called: by name, what both sides share left out."""

@@ -116,6 +116,9 @@ class StandIn(types.ModuleType):
         current.run.delete(term(GLOBAL, self.__name__), name)
 
 
+_NOTHING = ("dict", frozenset[Any]())  # the frozen {}
+
+
 class Logger:
     """`logging.Logger` of a run: what is logged is an effect."""
 
@@ -133,9 +136,11 @@ class Logger:
             made = texts.percent(message, values) if args and isinstance(message, str) else message
         except (TypeError, ValueError, KeyError) as error:
             made = f"(bad log call: {error})"
-        extra = {name: value for name, value in kwargs.items() if name not in ("stacklevel", "stack_info")}
-        frozen = run.freezer.freeze(made)
-        run.record("log", run.freezer.freeze(self.name), run.freezer.freeze(level), frozen, run.freezer.freeze(extra))
+        freeze = run.freezer.freeze
+        extra: Any = _NOTHING
+        if kwargs:
+            extra = freeze({name: value for name, value in kwargs.items() if name not in ("stacklevel", "stack_info")})
+        run.record("log", freeze(self.name), freeze(level), freeze(made), extra)
 
     def getChild(self, name: Any) -> Logger:  # noqa: N802 - the name that logging gives it
         return Logger(f"{self.name}.{name}")

@@ -103,7 +103,8 @@ class State:
                     vars(value).clear()
                     vars(value).update(fields)
             for each in kept.classes:
-                self._class(run, canonical(f"{module}:{each.name}"), each)
+                if each.tables or not each.is_as_before():
+                    self._class(run, canonical(f"{module}:{each.name}"), each)
             for cache in kept.caches:
                 cache.cache_clear()
 

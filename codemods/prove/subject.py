@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import contextvars
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
 from codemods.prove.world import World
 
-_OMITTED: Any = object()
+_UNFOLLOWED = contextlib.nullcontext()
 
 
 class Subject:
@@ -116,28 +117,28 @@ class Subject:
 
     # -- a run
 
-    def run(self, world: World, is_rebound: Any, *, trace: bool = False) -> Run:
+    def run(self, world: World, *, trace: bool = False) -> Run:
         """What the callable does in a world."""
-        return contextvars.copy_context().run(self._run, world, is_rebound, trace)
+        return contextvars.copy_context().run(self._run, world, trace)
 
-    def _run(self, world: World, is_rebound: Any, trace: bool) -> Run:
+    def _run(self, world: World, trace: bool) -> Run:
         freezer = Freezer(self.loader.name_of)
-        run = Run(world, freezer, is_rebound, trace=trace)
+        run = Run(world, freezer, trace=trace)
         run.make = self._made
         run.lone = self.loader.lone.find
         current.run = run
         self.loader.state.remember()
         try:
             inputs = self.inputs(world)
-            with followed(run):
-                self._follow(run, lambda: self._start(inputs))
+            with followed(run) if trace else _UNFOLLOWED:
+                self._follow(run, inputs)
                 if self.is_repeated:
                     run.record("again")
-                    self._follow(run, lambda: self._start(inputs))
+                    self._follow(run, inputs)
                 call_back(run, freezer)
             self._end(run, inputs)
             if freezer.callbacks:
-                with followed(run):
+                with followed(run) if trace else _UNFOLLOWED:
                     call_back(run, freezer)
                 self.loader.settle(run)
             run.is_plain = self._is_plain(run)
@@ -172,7 +173,7 @@ class Subject:
     def _start(self, inputs: dict[str, Any]) -> Any:
         positional = {each.arg for each in self.node.args.posonlyargs}
         args = [value for name, value in inputs.items() if name in positional]
-        kwargs = {name: value for name, value in inputs.items() if name not in positional}
+        kwargs = {name: value for name, value in inputs.items() if name not in positional} if positional else inputs
         if self.owner is None:
             return self.function(*args, **kwargs)
         if "classmethod" in self.decorators or self.node.name == "__new__":
@@ -185,16 +186,17 @@ class Subject:
             return getter(instance, *inputs.values()) if getter is not None else None
         return getattr(instance, self.node.name)(*args, **kwargs)
 
-    def _follow(self, run: Run, start: Any) -> None:
+    def _follow(self, run: Run, inputs: dict[str, Any]) -> None:
         try:
-            value = driven(run, start())
+            value = driven(run, self._start(inputs))
         except (Stopped, Unsupported, RecursionError):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome
             run.record("raise", frozen_error(run, error))
             return
         run.record("return", run.freezer.freeze(value))
-        run.put_at(_givers(run, value))
+        if run.places is not None:
+            run.put_at(_givers(run, value))
 
     def _end(self, run: Run, inputs: dict[str, Any]) -> None:
         """What is left behind: arguments that were changed, globals, tables."""
