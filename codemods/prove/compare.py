@@ -320,8 +320,10 @@ def early_reads(seen: Seen, is_certain: Callable[[Opaque], bool] = lambda _: Fal
     candidates = [each for each in reads if each not in seen.old.reads and _is_input(each)]
     if not candidates:
         return []
-    known = set(map(unversioned, seen.old.reads))
-    known.update(unversioned(each._u_parts[0]) for each in seen.new.events if each._u_kind is CALL)
+    names = {each._u_parts[1] for each in candidates}
+    known = {unversioned(each) for each in seen.old.reads if each._u_parts[1] in names}
+    callees = [each._u_parts[0] for each in seen.new.events if each._u_kind is CALL]
+    known.update([unversioned(each) for each in callees if each._u_kind is not ATTR or each._u_parts[1] in names])
     found = []
     for each in sorted(candidates, key=reads.__getitem__):
         plain = unversioned(each)

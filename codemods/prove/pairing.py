@@ -187,7 +187,7 @@ def _is_of(event: Opaque, fault: Opaque | None) -> bool:
 
 
 def _count_cut(made: Walk, seen: Seen) -> None:
-    for run in (seen.old, seen.new):
+    for run in seen[1:]:
         reason = is_cut(run)
         if reason:
             made.cut[reason] = made.cut.get(reason, 0) + 1

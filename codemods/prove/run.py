@@ -255,8 +255,10 @@ class Run(Questions):
         if is_quiet:
             return result
         self._keep(result)
-        for each in results.touched:
-            self.touched[each] = result
+        if results.touched:
+            touched = self.touched
+            for each in results.touched:
+                touched[each] = result
         if result is self.world.fault:
             raise Fault(result)
         return result

@@ -64,6 +64,7 @@ class State:
     def __init__(self, spaces: Mapping[str, Space]) -> None:
         self._spaces = spaces
         self._kept: dict[str, _Kept] = {}
+        self._reach: tuple[int, int, bool] | None = None
 
     def remember(self) -> None:
         """Before a run: what there is."""
@@ -71,11 +72,18 @@ class State:
             kept = self._kept.get(module)
             if kept is None or len(kept.order) != len(space.names):
                 self._kept[module] = _Kept(space.names)
+                self._reach = None
 
     def is_out_of_reach(self, traces: Traces) -> bool:
         """Whether code that leaves these traces can't have changed anything here."""
         if traces.is_left:
             return False
+        size = len(traces.handed)
+        if self._reach is None or self._reach[:2] != (len(self._kept), size):
+            self._reach = len(self._kept), size, self._holds_still(traces)
+        return self._reach[2]
+
+    def _holds_still(self, traces: Traces) -> bool:
         for kept in self._kept.values():
             if kept.caches or kept.objects:
                 return False

@@ -3,7 +3,9 @@ single fault strikes. Which worlds there are is explore.py's; what a run does in
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from codemods.prove.facts import MISSING, About, Facts
 from codemods.prove.opaque import Opaque
@@ -12,7 +14,7 @@ Question = tuple[Any, ...]
 _YES_NO = (True, False)
 
 
-class Choice(NamedTuple):
+class Choice(Struct, frozen=True, gc=False):
     """One decision that the world was free to make."""
 
     question: Question
@@ -54,17 +56,20 @@ class World:
             if at > self.reach:
                 self.reach = at
             return answer
-        facts = self.facts
+        return self._decided(question, options)
+
+    def _decided(self, question: Question, options: tuple[Any, ...]) -> Any:
+        facts, trail = self.facts, self.trail
         answer = facts.implied(question)
         if answer is MISSING or answer not in options:
             answer = self.preset.get(question, MISSING)
             if answer is MISSING or answer not in options:
                 answer = options[0]
             if len(options) > 1:
-                self.trail.append(Choice(question, options, options.index(answer)))
+                trail.append(Choice(question, options, options.index(answer)))
             facts.learn(question, answer)
         self.answers[question] = answer
-        self.reach = self._at[question] = len(self.trail)
+        self.reach = self._at[question] = len(trail)
         return answer
 
     def told(self, question: Question) -> Any:
