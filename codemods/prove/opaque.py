@@ -206,6 +206,7 @@ def term(kind: str, *parts: Any) -> Opaque:
         _set_attrs(found, {})
     return found
 
+
 # What Python and the standard library look for on whatever they are given: an opaque value has none of it.
 ABSENT = frozenset(
     """

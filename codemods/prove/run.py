@@ -5,7 +5,7 @@ Reads are kept apart from effects: they show only where they come earlier or on 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from codemods.prove import bindings
@@ -41,6 +41,14 @@ class _Results:
         self.touched = tuple(dict.fromkeys(touched))
 
 
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _none(_: Any) -> None:
+    return None
+
+
 class Run(Questions):
     """`trace`: keep the place of each event (slower; for reports)."""
 
@@ -50,15 +58,6 @@ class Run(Questions):
     places: list[tuple[str, int]] | None = None
     _ticks = 0
     made = 0
-
-    @staticmethod
-    def make(value: Any) -> Any:
-        """A concrete value of an input, for this run."""
-        return value
-
-    @staticmethod
-    def lone(name: str) -> Any:
-        """The method of that name that one side alone has (lone.py)."""
 
     def __init__(self, world: World, freezer: Freezer, *, trace: bool = False) -> None:
         self.world, self.freezer = world, freezer
@@ -76,6 +75,8 @@ class Run(Questions):
         self.env: dict[str, Any] = {}
         self._counts: dict[Any, int] = {}
         self._given: dict[Opaque, Any] = {}
+        self.make: Callable[[Any], Any] = _itself
+        self.lone: Callable[[str], Any] = _none  # lone.py: methods that one side alone has
         self.written: dict[tuple[int, str], tuple[Place, ...]] = {}  # with trace: of attributes of instances
         self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
         if trace:
@@ -241,11 +242,11 @@ class Run(Questions):
             method = self.lone(callee._u_parts[1])
             if method is not None:
                 return method(callee._u_parts[0], *args, **kwargs)
-        results = callee._u_attrs.get(_BARE) if not args and not kwargs else None
+        results: _Results | None = callee._u_attrs.get(_BARE) if not args and not kwargs else None
         if results is None:
             results = self._results(callee, args, kwargs)
         terms = results.terms
-        result = terms[0]
+        result: Opaque = terms[0]
         count = self._counts.get(result, 0)
         self._counts[result] = count + 1
         if count:
