@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -246,10 +247,20 @@ def _build_class(function: Any, name: str, *bases: Any, **keywords: Any) -> Any:
         hook(made)
         try:
             made._u_home = function.__globals__["__name__"]  # type: ignore[attr-defined]
-            made._u_name = function.__qualname__  # type: ignore[attr-defined]
+            made._u_name = _qualname(function, name)  # type: ignore[attr-defined]
         except (TypeError, AttributeError):
             return made
     return made
+
+
+def _qualname(body: Any, name: str) -> str:
+    """Of a class by the function that is its body, whatever the body says itself. Before 3.11 that function has the
+    bare name, and the qualified one among its constants."""
+    if sys.version_info >= (3, 11):
+        found: str = body.__qualname__
+        return found
+    texts = [each for each in body.__code__.co_consts if isinstance(each, str)]
+    return next((each for each in texts if each == name or each.endswith(f".{name}")), name)
 
 
 def _size(value: Any) -> Any:
