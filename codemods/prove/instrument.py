@@ -138,7 +138,8 @@ class _Instrument(ast.NodeTransformer):
     def _is_plain(node: ast.Attribute) -> bool:
         """A read that is left to Python. An opaque value answers it all the same (`Opaque.__getattr__`), only slower:
         this is for names that nearly always hold something real."""
-        return isinstance(node.value, ast.Name) and node.value.id in _REAL and node.attr[:2] != "__"
+        is_usual = node.attr[:2] != "__" and node.attr not in REACHING
+        return is_usual and isinstance(node.value, ast.Name) and node.value.id in _REAL
 
     def _mangled(self, name: str) -> str:
         """A private name as the compiler writes it inside of a class."""
