@@ -1,0 +1,70 @@
+"""What a request's options do to its logits before a token is chosen. Each row is changed by its own options alone, and
+a row whose options are off is left as it is, bit for bit. V vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import torch
+from torch import Tensor
+
+from engine.schema.sampling import SamplingParams
+
+_NEVER = float("-inf")
+
+
+def adjust(
+    logits_V: Tensor,
+    params: SamplingParams,
+    *,
+    prompt: Sequence[int],
+    output: Sequence[int],
+    end_ids: Collection[int],
+    allowed_V: Tensor | None = None,
+) -> Tensor:
+    """Bias, penalties, forbidden ends and grammar, in this order; a new row. allowed: what a grammar lets through."""
+    row = logits_V.clone()
+    if params.logit_bias:
+        ids = torch.tensor(list(params.logit_bias))
+        row[ids] += torch.tensor(list(params.logit_bias.values()), dtype=row.dtype)
+    _penalise(row, params, prompt, output)
+    if len(output) < params.min_tokens:
+        ends = [*end_ids, *params.stop_token_ids]
+        row[torch.tensor(ends, dtype=torch.long)] = _NEVER
+    if allowed_V is not None:
+        row.masked_fill_(~allowed_V, _NEVER)
+    return row
+
+
+def _penalise(row_V: Tensor, params: SamplingParams, prompt: Sequence[int], output: Sequence[int]) -> None:
+    """repetition: of prompt and output, logits above 0 divided, below 0 multiplied. presence and frequency: of the
+    output, subtracted once and as often as it came."""
+    if params.repetition_penalty != 1.0 and (prompt or output):
+        ids = torch.tensor(sorted({*prompt, *output}))
+        old = row_V[ids]
+        row_V[ids] = torch.where(old > 0, old / params.repetition_penalty, old * params.repetition_penalty)
+    if output and (params.presence_penalty or params.frequency_penalty):
+        ids, counts = torch.unique(torch.tensor(output), return_counts=True)
+        row_V[ids] -= params.presence_penalty + params.frequency_penalty * counts.to(row_V.dtype)
+
+
+def narrow(logits_V: Tensor, params: SamplingParams) -> Tensor:
+    """Temperature, then top-k, top-p and min-p: tokens that can't be chosen any more are at minus infinity. At least
+    one token stays. Of equal logits those with lower ids stay."""
+    row = logits_V / params.temperature
+    is_cut = 0 < params.top_k < row.numel() or params.top_p < 1.0
+    if is_cut:
+        ordered, ids = row.sort(descending=True, stable=True)
+        keep = torch.ones_like(ordered, dtype=torch.bool)
+        if 0 < params.top_k < row.numel():
+            keep[params.top_k :] = False
+        if params.top_p < 1.0:
+            probabilities = ordered.masked_fill(~keep, _NEVER).softmax(-1)
+            before = probabilities.cumsum(-1) - probabilities
+            keep &= before < params.top_p
+            keep[0] = True
+        row = torch.full_like(row, _NEVER).scatter(0, ids, ordered.masked_fill(~keep, _NEVER))
+    if params.min_p > 0.0:
+        probabilities = row.softmax(-1)
+        row = row.masked_fill(probabilities < params.min_p * probabilities.max(), _NEVER)
+    return row
