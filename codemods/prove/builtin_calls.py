@@ -188,6 +188,10 @@ def _made(name: str, kind: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _dict(*args: Any, **kwargs: Any) -> Any:
+    return pure("dict", args, kwargs) if args and type(args[0]) is Opaque else dict(*args, **kwargs)
+
+
 def _str(*args: Any, **kwargs: Any) -> Any:
     return texts.as_text(args[0]) if len(args) == 1 and not kwargs else str(*args, **kwargs)
 
@@ -252,7 +256,7 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     next: _next,
     open: _open,
     sorted: _made("sorted", sorted),
-    dict: _made("dict", dict),
+    dict: _dict,
     ord: _made("ord", ord),
     chr: _made("chr", chr),
     hash: _unary("hash", hash),

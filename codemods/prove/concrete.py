@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from codemods.prove.compare import differences
+from codemods.prove.compare import differences, is_cut
 from codemods.prove.domains import Domain, inner_of
 from codemods.prove.domains import Opaque as Unknown
 from codemods.prove.domains_cases import cases
@@ -33,9 +33,11 @@ _FAULTS_A_CASE = 32
 
 
 class Trial(Struct, eq=False):
-    """What came of the cases."""
+    """What came of the cases. cut: how many could not be followed to their end, and say nothing; why: of the first."""
 
     cases: int = 0
+    cut: int = 0
+    why: str = ""
     paths: int = 0
     faults: int = 0
     is_complete: bool = True
@@ -116,7 +118,9 @@ class Trials:
         values = {input_term(name): value for name, value in case.items()}
         exploration = Exploration(self._pair.run, self.budget, values)
         found: list[Found] = []
+        why = ""
         for seen in exploration.worlds(with_faults=self._is_faulty):
+            why = why or is_cut(seen.old) or is_cut(seen.new)
             with outside_of_runs():
                 found.extend(Found(each, seen) for each in differences(seen, self._pair.aliases))
             if found:
@@ -124,6 +128,8 @@ class Trials:
         if made is not None:
             made.paths += exploration.paths
             made.faults += exploration.faults
+            made.cut += bool(why)
+            made.why = made.why or why
         return found
 
     def smallest(self, case: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Mapping
 
 from codemods.prove.sides import FunctionNode
 
@@ -43,3 +44,14 @@ def names_used(statements: list[ast.stmt]) -> set[str]:
             elif isinstance(value, list):
                 pending.extend(each for each in value if isinstance(each, ast.AST))
     return found
+
+
+def makes_own(owner: ast.ClassDef, methods: Mapping[str, ast.AST], wanted: set[str]) -> bool:
+    """Whether one of these methods may make an instance of its class, or has to do with how one is made."""
+    for name in wanted & methods.keys():
+        for each in ast.walk(methods[name]):
+            if isinstance(each, ast.Name) and each.id in (owner.name, "cls", "type"):
+                return True
+            if isinstance(each, ast.Attribute) and each.attr == "__class__":
+                return True
+    return False

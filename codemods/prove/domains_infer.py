@@ -15,6 +15,7 @@ from codemods.prove.domains import (
     Definition,
     DictOf,
     Domain,
+    Field,
     ListOf,
     Lookup,
     Maybe,
@@ -30,7 +31,7 @@ from codemods.prove.domains import (
 from codemods.prove.domains_classes import attribute_of, class_of, is_static, owner_of
 from codemods.prove.domains_evidence import Facts, Value, View
 from codemods.prove.domains_follow import default_of, follow
-from codemods.prove.domains_guess import by_name
+from codemods.prove.domains_guess import by_name, with_hints
 from codemods.prove.domains_harvest import Reading, parameters_of
 from codemods.prove.domains_home import MISSING, Home, member, nothing
 from codemods.prove.domains_ties import names_in, renamed
@@ -133,10 +134,14 @@ def domains_of(
     if arguments.kwarg is not None:
         found[arguments.kwarg.arg] = DictOf(Text(exact=("key",)), found[arguments.kwarg.arg])
     for root in side.facts.roots():
-        if "." not in root or _is_covered(root, found) or any(each.is_code(root) for each in sides):
+        if "." not in root or any(each.is_code(root) for each in sides):
             continue
         domain = _path(side, root, sides)
-        if not isinstance(domain, Opaque):
+        if isinstance(domain, Opaque):
+            continue
+        if _is_covered(root, found):
+            _sharpen(found, root, domain)
+        else:
             found[root] = domain
     styled = {root: by_name(root, domain) for root, domain in found.items()}
     return {root: _tied(side.facts.ties.get(root, []), root, domain, found) for root, domain in styled.items()}
@@ -248,6 +253,29 @@ def _is_covered(root: str, found: dict[str, Domain]) -> bool:
     parts = root.split(".")
     prefixes = (".".join(parts[:size]) for size in range(1, len(parts)))
     return any(prefix in found and not isinstance(found[prefix], Opaque) for prefix in prefixes)
+
+
+def _sharpen(found: dict[str, Domain], root: str, shown: Domain) -> None:
+    """What the code shows of a field of a record that is an input as a whole."""
+    parts = root.split(".")
+    for size in range(1, len(parts)):
+        prefix = ".".join(parts[:size])
+        if prefix in found:
+            found[prefix] = _with_field(found[prefix], parts[size:], shown)
+
+
+def _with_field(domain: Domain, path: list[str], shown: Domain) -> Domain:
+    if isinstance(domain, Maybe):
+        return Maybe(_with_field(domain.inner, path, shown))
+    if not path:
+        return with_hints(domain, shown)
+    if not isinstance(domain, Record):
+        return domain
+    fields = [
+        Field(each.name, _with_field(each.domain, path[1:], shown), each.can_miss) if each.name == path[0] else each
+        for each in domain.fields
+    ]
+    return Record(tuple(fields), domain.ref)
 
 
 def _tied(ties: list[Tie], root: str, domain: Domain, found: dict[str, Domain]) -> Domain:

@@ -206,6 +206,7 @@ class Facts:
             about.truth = answer
             if answer and about.none is None:
                 about.none = False
+            self._learn_inside(question[1], answer)
         elif kind == "none":
             about.none = answer
             if answer:
@@ -230,6 +231,13 @@ class Facts:
             about.equal, about.none = answer, False
         elif kind == "has" and not answer:
             self.lacking.add((question[1], question[2]))
+
+    def _learn_inside(self, value: Opaque, answer: Any) -> None:
+        """What something is in is not empty."""
+        if answer and value._u_kind is OP and value._u_parts[0] == "contains" and type(value._u_parts[1]) is Opaque:
+            container = self.about(value._u_parts[1])
+            if container.truth_value() is None:
+                container.truth, container.none = True, False
 
 
 def is_truth(value: Opaque) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from codemods.prove.domains import Domain, Either, Maybe, OneOf, inner_of
+from codemods.prove.domains import Domain, Either, Maybe, OneOf, Record, inner_of
 from codemods.prove.opaque import ATTR, CALL, GLOBAL, OP, ROOT, Opaque
 from codemods.prove.pairing import Found
 from codemods.prove.settle import subterms
@@ -25,7 +25,8 @@ def is_interpreted(found: Found, domains: Mapping[Opaque, Domain], guessed: Coll
         for each in choice.question[1:]:
             if type(each) is not Opaque or subterms(each).isdisjoint(domains):
                 continue
-            if each not in domains or not _is_possible(world, choice.question, answer, each, domains[each]):
+            domain = _domain_of(each, domains)
+            if domain is None or not _is_possible(world, choice.question, answer, each, domain):
                 return True
     difference = found.difference
     events: list[Opaque] = []
@@ -34,6 +35,18 @@ def is_interpreted(found: Found, domains: Mapping[Opaque, Domain], guessed: Coll
     if difference.new_at >= 0:
         events.append(found.seen.new.events[difference.new_at])
     return any(_is_computed(each, domains) for event in events for each in subterms(event))
+
+
+def _domain_of(value: Opaque, domains: Mapping[Opaque, Domain]) -> Domain | None:
+    """The domain of an input, or of a field of one that is a record; None for what is computed from inputs."""
+    if value in domains:
+        return domains[value]
+    if value._u_kind is not ATTR or type(value._u_parts[0]) is not Opaque:
+        return None
+    owner = _domain_of(value._u_parts[0], domains)
+    record = inner_of(owner) if owner is not None else None
+    fields = record.fields if isinstance(record, Record) else ()
+    return next((each.domain for each in fields if each.name == value._u_parts[1]), None)
 
 
 def _is_other_error(question: tuple[Any, ...], answer: Any, guessed: Collection[Opaque]) -> bool:

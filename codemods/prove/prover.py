@@ -21,6 +21,7 @@ from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
 from codemods.prove.power import Power, measure
 from codemods.prove.stable import Twins
+from codemods.prove.subject import Subject
 from codemods.prove.wording import event
 from codemods.prove.world import World
 from codemods.schema.errors import UnmovedError
@@ -149,9 +150,30 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
     if domains and is_needed:
         evidence.found = [each for each in walked.found if each not in doubtful]
         _try_cases(evidence, twins, pair, options, end)
+        if (doubtful or unsupported) and not evidence.found:
+            evidence.reason = _undecided(evidence)
     if unsupported and evidence.trial is None:
         evidence.reason = f"a path could not be followed: {unsupported[0].removeprefix('unsupported: ')}"
     return evidence
+
+
+def _undecided(evidence: Evidence) -> str:
+    """Why cases that agree do not settle what paths left open (differences that may be a matter of interpretation, or
+    an end that was not reached): they could not be followed, or never came where the paths did. Empty where they
+    settle it."""
+    assert evidence.real is not None and evidence.trial is not None
+    if evidence.trial.cut * 2 > evidence.trial.cases:
+        return f"concrete values must decide, and most of them could not be followed: {evidence.trial.why}"
+    for which in ("old", "new"):
+        walked: Subject = getattr(evidence.pair, which)
+        reached = getattr(evidence.real, which).loader.reached
+        for module, lines in walked.loader.reached.items():
+            missed = sorted(lines - reached.get(module, set()), key=abs)
+            facts = walked.loader.side.facts(module)
+            if missed and facts is not None:
+                place = f"{facts.path}:{abs(missed[0])}"
+                return f"concrete values must decide, and none of them came to {place} ({which}); name a domain"
+    return ""
 
 
 def _guessed(pair: Pair, subjects: PairOfSubjects) -> set[Opaque]:

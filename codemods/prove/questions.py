@@ -35,7 +35,7 @@ class Questions:
             decide = _DECIDE.get(parts[0])
             if decide is not None:
                 return bool(decide(self, *parts[1:]))
-            return bool(self.world.ask(("true", value)))
+            return bool(self.world.ask(("true", self.latest(value))))
         is_text = value._u_kind is TEXT
         if value in self.touched:
             value = self.latest(value)
@@ -229,10 +229,12 @@ class Questions:
 
     def contains(self, value: Opaque, item: Any) -> bool:
         self.need(value, "'in'")
-        about = self.world.known(self.latest(value))
-        if about is not None and (about.size == 0 or about.truth is False):
+        latest = self.latest(value)
+        question = ("true", term(OP, "contains", latest, self.freezer.freeze(item)))
+        about = self.world.known(latest)
+        if about is not None and (about.size == 0 or about.truth is False) and question not in self.world.answers:
             return False
-        return bool(self.world.ask(("true", term(OP, "contains", self.latest(value), self.freezer.freeze(item)))))
+        return bool(self.world.ask(question))
 
     def whole(self, value: Opaque) -> int:
         """A number where Python itself must have one (an index, a count): 1, 2 or 0."""

@@ -173,6 +173,17 @@ class Run(Questions):
             self._given[value] = self.make(self.world.values[value])
         return self._given[value]
 
+    def changed_given(self) -> list[tuple[Opaque, Any]]:
+        """The concrete values of inputs that are no longer what they were when they were given, by input."""
+        found: list[tuple[Opaque, Any]] = []
+        for each, now in self._given.items():
+            if now is None or isinstance(now, str | bytes | int | float | Opaque):
+                continue
+            before = self.freezer.freeze(self.make(self.world.values[each]))
+            if term(EVENT, "is", before) is not term(EVENT, "is", self.freezer.freeze(now)):
+                found.append((each, now))
+        return found
+
     def item(self, base: Opaque, key: Any) -> Any:
         self.need(base, "item")
         found = term(ITEM, self.latest(base), self.freezer.freeze(key), None)

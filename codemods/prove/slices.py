@@ -14,7 +14,7 @@ from typing import Any
 
 from codemods.prove import bindings, runtime
 from codemods.prove.branches import branches, mark
-from codemods.prove.definitions import is_data, names_used
+from codemods.prove.definitions import is_data, makes_own, names_used
 from codemods.prove.instrument import instrument
 from codemods.prove.live import fill, hook, make_builtins
 from codemods.prove.lone import LoneMethods
@@ -319,7 +319,8 @@ class Loader:
                 if not self._is_shared(module, owner, each.attr):
                     wanted.add(each.attr)
                     pending.append(each.attr)
-        return wanted | {name for name in methods if name[:2] == "__" and name not in ("__init__", "__getattr__")}
+        left_out = {"__getattr__"} if makes_own(owner, methods, wanted) else {"__init__", "__getattr__"}
+        return wanted | {name for name in methods if name[:2] == "__" and name not in left_out}
 
     def _is_shared(self, module: str, owner: ast.ClassDef, name: str) -> bool:
         from codemods.prove.stable import signature

@@ -203,6 +203,10 @@ class Subject:
         for name, value in inputs.items():
             if isinstance(value, list | dict | set):
                 run.record("argument", name, run.freezer.freeze(value))
+        parameters = {id(value) for value in inputs.values() if isinstance(value, list | dict | set)}
+        for each, now in run.changed_given():
+            if id(now) not in parameters:
+                run.record("argument", each, run.freezer.freeze(now))
         self.loader.settle(run)
 
 
