@@ -99,10 +99,13 @@ def _likeness(o: Item, a: Counter[str], n: Item, b: Counter[str]) -> float:
     is_one_kind = (isinstance(o, If) and isinstance(n, If)) or x is y or (x in _ASSIGNMENTS and y in _ASSIGNMENTS)
     if not is_one_kind or (x is not y and ast.Return in (x, y) and not (isinstance(o, Glue) or isinstance(n, Glue))):
         return 0.0
-    total = sum(a.values()) + sum(b.values())
-    if not total:
+    num_a, num_b = a.total(), b.total()
+    if not num_a + num_b:
         return 0.5
-    shared = 2 * sum((a & b).values()) / total
+    if 2 * min(num_a, num_b) / (num_a + num_b) < _LEAST:
+        return 0.0  # whatever they share
+    other = b.get
+    shared = 2 * sum(min(count, other(word, 0)) for word, count in a.items()) / (num_a + num_b)
     return shared if shared >= _LEAST else 0.0
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from codemods.source.line_matches import line_matches
+
 _CLASS = re.compile(rb"^([ \t]*)class[ \t]+(\w+)[ \t]*[(:]", re.MULTILINE)
 _DATA = re.compile(rb"\b(dataclass|attr\.s|attrs?\.define|define|Struct|NamedTuple|BaseModel|TypedDict)\b")
 _PLAIN = re.compile(rb"@(?:\w+\.)*(?:staticmethod|classmethod|abstractmethod|override|final)\b[^\n]*")
@@ -141,13 +143,13 @@ def classes_in(path: str, raw: bytes) -> dict[str, ClassText]:
     """Simple name -> class, for every class of a file; of namesakes the last."""
     return {
         match[2].decode("utf-8", "replace"): ClassText(path, match[2].decode("utf-8", "replace"), raw, match)
-        for match in _CLASS.finditer(raw)
+        for match in line_matches(_CLASS, raw, (b"class",))
     }
 
 
 def class_in(path: str, raw: bytes, name: str) -> ClassText | None:
     """One class of a file."""
-    for match in _CLASS.finditer(raw):
+    for match in line_matches(_CLASS, raw, (b"class",)):
         if match[2] == name.encode():
             return ClassText(path, name, raw, match)
     return None

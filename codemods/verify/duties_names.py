@@ -231,14 +231,12 @@ class Renames:
         """Whether some class of no kin has a member of this name: then most who say it mean that one."""
         assert lost.new is not None
         kin = self.writers[NEW].relatives(lost.new)
-        for hit in self.lines.says(lost.name):
-            if hit.side == NEW and self.lines.class_around(hit) not in {*kin, ""}:
-                word = re.escape(lost.name.encode())
-                if re.search(
-                    rb"\bself\.%b[ \t]*(?::[^=\n]+)?=(?!=)|^[ \t]+(?:def[ \t]+)?%b[ \t]*[(:=]" % (word, word), hit.text
-                ):
-                    return True
-        return False
+        word = re.escape(lost.name.encode())
+        gives = re.compile(rb"\bself\.%b[ \t]*(?::[^=\n]+)?=(?!=)|^[ \t]+(?:def[ \t]+)?%b[ \t]*[(:=]" % (word, word))
+        return any(
+            hit.side == NEW and gives.search(hit.text) is not None and self.lines.class_around(hit) not in {*kin, ""}
+            for hit in self.lines.says(lost.name)
+        )
 
     def _means(self, lost: Lost, hit: Hit, is_shared: bool) -> bool:
         word = re.escape(lost.name.encode())

@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.source.line_matches import line_matches
 from codemods.source.nodes import walk
 from codemods.verify.class_text import ClassText
 from codemods.verify.names import Names, parameters
@@ -68,7 +69,7 @@ class Members:
                 return self.found(outer, name, hops - 1)
         if rest or head.startswith("_"):
             return None
-        for star in _STAR.finditer(raw):
+        for star in line_matches(_STAR, raw, (b"from",)):
             outer = self.names.modules.path_of(self._absolute(path, star[1]), near=path)
             place = self.found(outer, head, hops - 1) if outer is not None and outer.endswith(".py") else None
             if place is not None:
@@ -80,7 +81,7 @@ class Members:
         if not name.isascii():
             return re.search(rb"%b%b\b" % (_DEFINED, name.encode()), raw, re.MULTILINE) is not None
         if path not in self._defined:
-            self._defined[path] = frozenset(_DEFINED_NAME.findall(raw))
+            self._defined[path] = frozenset(match[1] for match in line_matches(_DEFINED_NAME, raw, (b"def", b"class")))
         return name.encode() in self._defined[path]
 
     def _absolute(self, path: str, dotted: bytes) -> str:
@@ -96,13 +97,13 @@ class Members:
         return self._imported[path].get(name, [])
 
     def _all_imports(self, path: str, raw: bytes) -> Iterator[tuple[str, str, str]]:
-        for match in _FROM.finditer(raw):
+        for match in line_matches(_FROM, raw, (b"from",)):
             module = self._absolute(path, match[1])
             for part in re.sub(rb"#[^\n]*", b"", match[2]).strip(b"() \t\r\n").split(b","):
                 words = part.decode("utf-8", "replace").split()
                 if words:
                     yield words[-1], module, words[0]
-        for match in _IMPORT.finditer(raw):
+        for match in line_matches(_IMPORT, raw, (b"import",)):
             yield match[2].decode("utf-8", "replace"), match[1].decode("utf-8", "replace"), ""
 
     def class_of(self, path: str, dotted: str) -> ClassText | None:

@@ -22,6 +22,8 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BINDING = frozenset({*_SCOPES, *_COMPREHENSIONS, ast.Import, ast.ImportFrom, ast.Name, ast.ExceptHandler, ast.MatchAs,
                       ast.MatchStar, ast.MatchMapping})  # fmt: skip
+_WITHOUT_BLOCKS = frozenset({ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert,
+                             ast.Import, ast.ImportFrom, ast.Pass, ast.Delete, ast.Global})  # fmt: skip
 _BUILTINS = frozenset(dir(builtins))
 _MAX_HOPS = 12
 _KEPT = "_unmoved_local_names"  # on the node itself: asked for again and again
@@ -271,6 +273,8 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     while todo:
         node = todo.pop()
         yield node
+        if type(node) in _WITHOUT_BLOCKS:
+            continue
         for part in ("body", "orelse", "finalbody"):
             todo += getattr(node, part, ())
         for inner in [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]:

@@ -21,6 +21,7 @@ from codemods.verify.readers_inventory import inventory, text_of
 
 _MAKERS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "SimpleNamespace", "create_autospec"})
 _MAKERS_TEXT = b"|".join(sorted(name.encode() for name in _MAKERS))
+_CALLS = [name.encode() + b"(" for name in _MAKERS]
 _MAKER = re.compile(rb"\b(?:%s)\(" % _MAKERS_TEXT)
 _STANDS_IN = re.compile(
     r"\A_*\w*?(?:Mock(?:ed)?|Fake|Stub(?:bed)?|Dummy|Spy|Double|Toy|Tiny|Mini(?:mal)?|Simple|Null|Noop)_?"
@@ -34,17 +35,23 @@ def doubles(files: FileSet, family: Family, gone: Iterable[GoneMember]) -> Itera
         for path in mentioning(files, member.name):
             if is_test_path(path):
                 wanted.setdefault(path, set()).add(member.name)
-    held = b"|".join(sorted(re.escape(name.encode()) for name in {*family.loose, snake(family.key.name)}))
+    loose = sorted(name.encode() for name in {*family.loose, snake(family.key.name)})
+    held = b"|".join(re.escape(name) for name in loose)
     made = re.compile(rb"(?:%s)\s*(?::[^=\n]+)?=\s*(?:\w+\.)*(?:%s)\(" % (held, _MAKERS_TEXT))
     maker = re.compile(rb"def \w*%s\(" % re.escape(snake(family.key.name).encode()))
-    spec = re.compile(
-        rb"(?:spec|spec_set|autospec)\b[(=][\w.]*\b(?:%s)\b" % b"|".join(n.encode() for n in family.below)
-    )
+    called = [name.encode() for name in family.below]
+    spec = re.compile(rb"(?:spec|spec_set|autospec)\b[(=][\w.]*\b(?:%s)\b" % b"|".join(called))
     for path, names in sorted(wanted.items()):
         raw = text_of(files, path)
         yield from _classes(files, family, path, names, raw)
-        if _MAKER.search(raw) and any(each.search(raw) for each in (made, maker, spec)):
+        tried = [each for each, parts in ((made, loose), (maker, [b"def "]), (spec, called)) if _has_any(raw, parts)]
+        if tried and _has_any(raw, _CALLS) and _MAKER.search(raw) and any(each.search(raw) for each in tried):
             yield from _objects(files, family, path, names)
+
+
+def _has_any(raw: bytes, parts: Iterable[bytes]) -> bool:
+    """A first look, far quicker than a pattern."""
+    return any(part in raw for part in parts)
 
 
 def _problem(family: Family, path: str, line: int, name: str, double: str) -> Problem:
