@@ -191,8 +191,10 @@ class _Program:
             return None
         wanted = self.wrapper.wanted.modules
         modules = [module for module in wanted if is_file_of(code.co_filename, module)]
+        if not modules:
+            return None  # what a library executes in the program's names, as dataclasses do
         self.waiting = [name.split(".") for module in modules for name in wanted[module]]
-        return self._line if modules else None
+        return self._line
 
     def _line(self, frame: types.FrameType, event: str, arg: object) -> Any:
         del arg

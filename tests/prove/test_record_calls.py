@@ -307,3 +307,17 @@ def test_decorated_functions_are_recorded_beneath_their_decorators(run: Run, tmp
     found = run(["decorated:f", "decorated:A.g"], "-c", command)
     results: Any = sorted((each.target, each.returned) for each in found.examples)
     assert results == [("decorated:A.g", 7), ("decorated:f", 5), ("decorated:f", 6)]
+
+
+def test_a_program_whose_classes_are_made_by_libraries_in_its_names(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "orders.py").write_text(
+        "import dataclasses\n"
+        "@dataclasses.dataclass\n"
+        "class Order: n: int\n"
+        "exec('pass')\n"
+        "class Service:\n"
+        "    def price(self, order): return order.n * 2\n"
+        "if __name__ == '__main__': Service().price(Order(3))\n"
+    )
+    found = run(["orders:Service"], "orders.py")
+    assert [(each.target, each.returned) for each in found.examples] == [("orders:Service.price", 6)]
