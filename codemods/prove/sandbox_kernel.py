@@ -93,8 +93,7 @@ def leave_network() -> tuple[str, ...]:
         return ("a network of its own",)
     # The new name space knows no users until it is told; who this is must not change.
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-        with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-            file.write(text)
+        _write(f"/proc/self/{name}", text)
     return ()
 
 
@@ -107,8 +106,17 @@ def die_with_parent(parent: int) -> None:
 
 def go_first_when_memory_ends() -> None:
     """Where the system runs out of memory, it ends this process and not the user's others."""
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-        file.write("1000")
+    _write("/proc/self/oom_score_adj", "1000")
+
+
+def _write(place: str, text: str) -> None:
+    """Plainly: what Python would load to write text may not be had at this moment."""
+    with contextlib.suppress(OSError):
+        file = os.open(place, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
 
 
 def close_in(

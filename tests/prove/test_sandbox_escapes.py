@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from codemods.report.prove_text import totals_lines
 from codemods.schema.prove import Pair
 from codemods.source.files import FileSet, MemoryTree
 from tests.support.hostile import WAYS
+from tests.support.house import ROOT
 
 HOSTILE = "tests.support.hostile"
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's own rules are Linux's")
@@ -137,3 +140,17 @@ def test_what_the_system_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     row = PairRow(**{name: getattr(result, name) for name in result.__struct_fields__})
     said = "".join(plain(totals_lines(totals_of([row]), (), [row])))
     assert "note: this system lacks file rules of the kernel and a filter of system calls" in said
+
+
+@LINUX
+def test_where_the_kernel_gives_nothing_the_rest_holds_and_it_is_said(outside: Path) -> None:
+    """As on an old kernel, or in a container that forbids it."""
+    before = traces(outside)
+    command = [sys.executable, "-m", "tests.support.older_kernel", str(outside), *WAYS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(WAYS) + 1, done.stderr
+    assert [status for status, _, _ in found] == ["escaped"] * len(WAYS) + ["done"]
+    lacks = ["a network of its own", "file rules of the kernel", "a filter of system calls"]
+    assert all(each == lacks for _, _, each in found)
+    assert traces(outside) == before
