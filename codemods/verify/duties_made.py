@@ -10,6 +10,8 @@ from codemods.source.nodes import below, walk
 from codemods.verify.names import Definition, Names
 
 _ASKING = frozenset({"isinstance", "issubclass"})
+_KINDS = ("type", "__class__")  # what gives the class of an object
+_SHOWN = ("__name__", "__qualname__")
 
 
 def still_made(definition: Definition, paths: Iterable[str], names: Names, made: Collection[tuple[str, int]]) -> str:
@@ -17,7 +19,8 @@ def still_made(definition: Definition, paths: Iterable[str], names: Names, made:
     calls that were compared."""
     for path in sorted(paths):
         for node, line in _mentions(names.tree(path), definition[1].rpartition(".")[2], path, made):
-            if isinstance(node, ast.Name) and _is_another(names.resolve(path, node.id), definition):
+            is_name = isinstance(node, ast.Name) and node.id not in _KINDS
+            if is_name and _is_another(names.resolve(path, node.id), definition):  # type: ignore[attr-defined]
                 continue
             return f"{path}:{line}"
     return ""
@@ -34,18 +37,20 @@ def _word(node: ast.Name | ast.Attribute) -> str:
 def _mentions(
     tree: ast.Module, name: str, path: str, made: Collection[tuple[str, int]]
 ) -> Iterator[tuple[ast.AST, int]]:
-    harmless = {id(each) for each in _harmless(tree, path, made)}
+    harmless, wanted = {id(each) for each in _harmless(tree, path, made)}, (name, *_KINDS)
     for node in below(tree):
         if isinstance(node, ast.alias):
             if node.asname not in (None, name) and node.name == name:
                 yield node, node.lineno
-        elif isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in harmless and _word(node) == name:
+        elif isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in harmless and _word(node) in wanted:
             yield node, node.lineno
 
 
 def _harmless(tree: ast.Module, path: str, made: Collection[tuple[str, int]]) -> Iterator[ast.AST]:
-    """What is called where it was compared, annotations, and questions what an object is."""
+    """What is called where it was compared, annotations, and questions what an object is or is called."""
     for node in below(tree):
+        if isinstance(node, ast.Compare) or (isinstance(node, ast.Attribute) and node.attr in _SHOWN):
+            yield from walk(node)
         if isinstance(node, ast.Call):
             if (path, node.lineno) in made:
                 yield node.func

@@ -29,6 +29,9 @@ _BY_NAME = re.compile(
 )
 
 
+_COMPUTED = re.compile(rb"\b(?:getattr|setattr|hasattr)\(\s*[\w.]+\s*,\s*(?![\"'\s])|\battrgetter\((?![\"'])")
+
+
 class Lost(Struct, frozen=True, eq=False):
     """A name that a class (or a module, without one) had and has not any more. line: where the old side gives it."""
 
@@ -242,14 +245,15 @@ class Renames:
         word = re.escape(lost.name.encode())
         strings = [match[2] for match in _STRING.finditer(hit.text) if re.search(rb"(?<!\w)%b(?!\w)" % word, match[2])]
         if lost.old is None or lost.new is None:
-            return any(re.search(rb"(?<![\w.])%b\(" % word, text) for text in strings)
+            is_called = any(re.search(rb"(?<![\w.])%b\(" % word, text) for text in strings)
+            return is_called or (lost.name.encode() in strings and self._is_looked_up(lost, hit))
         for asked in _ASKS.finditer(hit.text):
             if asked[2] == lost.name.encode():
                 receiver = asked[1].decode("utf-8", "replace")
                 return self._may_be(lost, hit, receiver, is_shared)
         if any(re.search(rb"\{[^{}]*\.%b\b" % word, text) and b"self.%b" % word not in text for text in strings):
             return not is_shared
-        if any(text == lost.name.encode() for text in strings) and _BY_NAME.search(hit.text):
+        if lost.name.encode() in strings and self._is_by_name(hit):
             return not is_shared or self.lines.class_around(hit) in self.writers[NEW].relatives(lost.new)
         for match in re.finditer(rb"([\w.]*(?:\(\)|\[[^\[\]]*\])*)\.%b\b" % word, hit.text):
             receiver = match[1].decode("utf-8", "replace")
@@ -258,6 +262,16 @@ class Renames:
             if self._may_be(lost, hit, receiver, is_shared):
                 return True
         return False
+
+    def _is_looked_up(self, lost: Lost, hit: Hit) -> bool:
+        """Whether a line that says the name of a function as a text says its module, too, or looks it up."""
+        module = self.names[OLD].modules.module_of(lost.path).encode()
+        says = any(match[2] in (module, module.rpartition(b".")[2]) for match in _STRING.finditer(hit.text))
+        return says or _BY_NAME.search(hit.text) is not None
+
+    def _is_by_name(self, hit: Hit) -> bool:
+        """Whether a line, or its file, takes attributes by a name that is put together or comes from a table."""
+        return bool(_BY_NAME.search(hit.text) or _COMPUTED.search(self.lines.raw(hit.side, hit.path)))
 
     def _is_module(self, path: str, receiver: str, name: str) -> bool:
         """Whether `receiver.name` is a member of a module, in a file of the change."""

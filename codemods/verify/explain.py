@@ -22,8 +22,10 @@ from codemods.verify.levels import Levels
 from codemods.verify.lifetimes import Lifetimes
 from codemods.verify.line_diff import Hunk
 from codemods.verify.names import Names, Unreadable
+from codemods.verify.outside import Outside
 from codemods.verify.patches import Patches
 from codemods.verify.readers import gone_of, words_of
+from codemods.verify.shown_shapes import Shapes
 from codemods.verify.surroundings import Surroundings
 
 Hunks = Mapping[str, Sequence[Hunk]]
@@ -73,9 +75,10 @@ def _last_doubts(levels: Levels, change: TreeChange, claims: Claims, old: Names,
     """What else could make a difference where no line is left to doubt. Looks far and finds little, so it is not asked
     of a commit that somebody has to read anyway."""
     around, lives = Surroundings(change, claims, old, new), Lifetimes(change, claims, old, new)
-    if words := around.words() | lives.words():
+    shapes, outside = Shapes(change, claims, old, new, levels.kernel.nested_pairs), Outside(change, claims, old, new)
+    if words := around.words() | lives.words() | shapes.words() | outside.words():
         expect(change.new, sorted(words))
-    return [*levels.imports.cycles(), *around.problems(), *lives.problems()]
+    return [*levels.imports.cycles(), *around.problems(), *lives.problems(), *shapes.problems(), *outside.problems()]
 
 
 def _search(change: TreeChange, words: set[str]) -> None:

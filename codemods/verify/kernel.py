@@ -169,11 +169,13 @@ class Kernel(Flow):
         elif isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(b, type(a)):
             self._list(a, list(a.decorator_list), fo, b, list(b.decorator_list), fn)
             self._nested(a, fo, b, fn)
+            self.nested_pairs.append((fn.path, b, a.name, self._is_elsewhere(fo, fn)))
             self._both(fo, a.name, fn, b.name, self._new())
         elif isinstance(a, ast.ClassDef):
             if ast.dump(a) != ast.dump(b) or self._meant(a, fo) != self._meant(b, fn):
                 self._differ(a, fo, b, fn)
             self._both(fo, a.name, fn, a.name, self._new())
+            self.nested_pairs.append((fn.path, b, a.name, self._is_elsewhere(fo, fn)))
             self._effects += 1
         else:
             self._shape(a, fo, b, fn)

@@ -190,6 +190,9 @@ class ValueLines:
         before, after = _annotated(was), _annotated(node)
         frames = level_frame(OLD, fo.path), level_frame(NEW, fn.path)
         places = [list(before), list(after)]
+        kept = [[each for each in places[OLD] if each in after], [each for each in places[NEW] if each in before]]
+        if kept[OLD] != kept[NEW]:
+            self._residue(NEW, fn.path, after[kept[NEW][0]], "fields changed their order", "")
         for name, each in after.items():
             older = self.claims.attributes.get(name, name)
             other = before.get(older)

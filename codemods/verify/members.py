@@ -197,7 +197,17 @@ class Members:
     def is_computed(self, klass: ClassText, name: str) -> bool:
         """Whether reading the attribute runs code: a property, or __getattr__ and the like."""
         line = self.line(klass)
-        return any(each.is_asking for each in line) or any("computed" in each.kinds(name) for each in line)
+        if any(each.is_asking or "computed" in each.kinds(name) for each in line):
+            return True
+        return any("value" in each.kinds(name) and self._is_descriptor(each, name) for each in line)
+
+    def _is_descriptor(self, klass: ClassText, name: str) -> bool:
+        """Whether the class body binds a name to an object that answers in its place."""
+        pattern = rb"^%b%b[ \t]*(?::[^=\n]*)?=[ \t]*([\w.]+)\(" % (klass.indent, re.escape(name.encode()))
+        made = re.search(pattern, klass.block, re.MULTILINE)
+        maker = self.class_of(klass.path, made[1].decode("utf-8", "replace")) if made is not None else None
+        blocks = [each.block for each in self.line(maker)] if maker is not None else []
+        return any(b"__get__" in block or b"__set__" in block for block in blocks)
 
     # ---- what things are
 

@@ -65,6 +65,7 @@ class Values:
         self._now: dict[int, int] = {}  # by side: when what is being met was evaluated, where that was before
         self._passed: list[Passed] = []
         self.turned: set[str] = set()  # functions whose parameters changed their places
+        self.nested_pairs: list[tuple[str, ast.AST, str, bool]] = []  # path, node, former name, whether it moved
         self._drained: set[int] = set()  # generators that run where they are made
         self._kept: tuple[list[Kept], list[Kept]] = ([], [])  # what __init__ has kept of what it was given
         self._kind = ""

@@ -14,8 +14,8 @@ from tests.prove.test_regressions import proved
 
 pytestmark = pytest.mark.cases
 
-# Names in strings, and one call that kept the old order of parameters.
-CERTIFIED = frozenset({"B19", "B49", "B56", "X01", "X12", "X16"})
+# `verify` has a finding for each (who is outside, a data file), and nothing to prove.
+CERTIFIED = frozenset({"B49", "B56", "X16"})
 
 
 @pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.id)

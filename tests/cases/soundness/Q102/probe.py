@@ -1,0 +1,3 @@
+from srv.m import *
+make()
+print(list(STEPS))

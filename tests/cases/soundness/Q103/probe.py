@@ -1,0 +1,4 @@
+from srv.m import *
+from srv.table import STEPS
+make()
+print(list(STEPS))

@@ -1,0 +1,2 @@
+from srv.m import make, show
+print(show(make()))

@@ -1,0 +1,13 @@
+def make():
+    return _make()
+
+
+def _make():
+    class Step:
+        pass
+
+    return Step
+
+
+def show():
+    return make().__qualname__

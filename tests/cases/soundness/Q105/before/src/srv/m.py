@@ -1,0 +1,9 @@
+def make():
+    class Step:
+        pass
+
+    return Step
+
+
+def show():
+    return make().__qualname__

@@ -1,0 +1,5 @@
+STEPS = {}
+
+
+def add(function):
+    STEPS[function.__name__] = function

@@ -1,0 +1,3 @@
+from srv.m import *
+from srv.table import STEPS
+print(list(STEPS))

@@ -1,0 +1,3 @@
+def fields(cls):
+    cls.names = list(cls.__annotations__)
+    return cls

@@ -1,0 +1,7 @@
+from srv.deco import fields
+
+
+@fields
+class Board:
+    level: str
+    size: int

@@ -1,0 +1,6 @@
+class Board:
+    size: float = 1
+
+
+def kind():
+    return Board.__annotations__["size"]

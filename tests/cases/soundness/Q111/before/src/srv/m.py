@@ -1,0 +1,6 @@
+class Board:
+    size: int = 1
+
+
+def kind():
+    return Board.__annotations__["size"]

@@ -1,0 +1,9 @@
+from srv.cli import parse
+
+
+def double(value: int):
+    return value * 2
+
+
+def run():
+    return double(parse(double, "4"))

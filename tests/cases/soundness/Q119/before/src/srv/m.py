@@ -1,0 +1,8 @@
+from srv.meta import Meta
+
+
+class Board(metaclass=Meta):
+    def run(self, value):
+        total = value + 1
+        total *= 2
+        return total

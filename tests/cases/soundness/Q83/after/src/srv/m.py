@@ -1,0 +1,15 @@
+LOG = []
+
+
+class Counted:
+    def __get__(self, owner, kind):
+        LOG.append("get")
+        return 1
+
+
+class Board:
+    level = Counted()
+
+    def run(self):
+        level = self.level
+        return f"{level} {level}"

@@ -1,0 +1,3 @@
+from srv.m import *
+Board().run()
+print(LOG)

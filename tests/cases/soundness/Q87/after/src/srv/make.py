@@ -1,0 +1,2 @@
+def make(kind, runner):
+    return kind(runner)

@@ -1,0 +1,2 @@
+from srv.m import Runner
+print(Runner().another().go())
