@@ -13,7 +13,7 @@ from .record_reads import Found, num_parameters  # noqa: TID252 -- see record_va
 from .record_values import Capture  # noqa: TID252
 
 _ALWAYS = 512  # so many calls are looked at; of those up to the next steps, one in so many
-_STEPS = ((8192, 8), (65536, 32))
+_STEPS = ((2048, 8), (16384, 16), (65536, 32))
 _RARELY = 128
 _AFTER_ERROR, _MAX_ERRORS = 64, 32  # calls looked at behind an exception that left one which was not
 _FIRST, _EVERY = 5, 64  # of calls with one kind of inputs: captured at first, and later one in so many
