@@ -21,6 +21,7 @@ class ProveFormat(str, Enum):
     JSON = "json"
     JSONL = "jsonl"
     MARKDOWN = "markdown"
+    HTML = "html"
     JUNIT = "junit"
     GITHUB = "github"
     SARIF = "sarif"

@@ -93,6 +93,10 @@ def _machine(report: ProveReport, format_: str) -> Iterator[bytes]:
         from codemods.report.prove_markdown import markdown_text
 
         yield markdown_text(report).encode("utf-8", "backslashreplace")
+    elif format_ == "html":
+        from codemods.report.prove_html import html_text
+
+        yield html_text(report).encode("utf-8", "backslashreplace")
     elif format_ == "junit":
         from codemods.report.prove_junit import junit_text
 

@@ -15,6 +15,7 @@ _BEFORE, _AFTER = 3, 12  # rows around the first difference
 _MOST_WRAPPED = 4  # lines of one effect
 _NARROWEST = 20
 _GAP = 2
+_HEAD, _LEAST_CUT = 24, 12  # characters that stay when the middle of a text is left out, and how many are worth it
 NOTHING = "(nothing)"
 
 _Cell = tuple[str, int]  # the effect, its line; 0 where that is not known
@@ -42,13 +43,13 @@ class ShownEffects(NamedTuple):
 
 def shown_effects(effects: Effects) -> ShownEffects:
     """The rows around the first difference."""
-    rows = _aligned(effects)
+    rows = all_effects(effects)
     first = next((at for at, row in enumerate(rows) if row.is_first), 0)
     start, end = max(first - _BEFORE, 0), first + _AFTER
     return ShownEffects(rows[start:end], start, max(len(rows) - end, 0))
 
 
-def _aligned(effects: Effects) -> list[EffectRow]:
+def all_effects(effects: Effects) -> list[EffectRow]:
     """Alike up to the first difference; behind it, what is alike stands beside its like where that can be."""
     old, new = list(effects.old), list(effects.new)
     first = min(effects.first, len(old), len(new))
@@ -84,8 +85,22 @@ def effect_lines(effects: Effects, *, indent: int, width: int) -> Iterator[Line]
         yield line(margin, blank, Span(f"... {_effects(shown.below)} more; --format json has all", Style.QUIET))
 
 
+def apart(one: str, other: str, room: int) -> tuple[str, str]:
+    """Two texts with what they share at the front left out, where what tells them apart would not be seen else: the
+    first words stay, and some before the difference."""
+    pairs = enumerate(zip(one, other, strict=False))
+    shared = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    cut = shared - room // 3
+    if max(len(one), len(other)) <= room or cut < _HEAD + _LEAST_CUT:
+        return one, other
+    return one[:_HEAD] + " ... " + one[cut:], other[:_HEAD] + " ... " + other[cut:]
+
+
 def _row_lines(row: EffectRow, margin: str, room: int, lines_width: int) -> Iterator[Line]:
-    cells = (_wrapped(row.old, room), _wrapped(row.new, room))
+    texts = (_text(row.old), _text(row.new))
+    if row.old is not None and row.new is not None and not row.is_equal:
+        texts = apart(*texts, room * _MOST_WRAPPED * 3 // 4)
+    cells = [_wrapped(text, room) for text in texts]
     style = Style.QUIET if row.is_equal else Style.BAD if row.is_first else Style.WARN
     for at in range(max(len(cells[0]), len(cells[1]))):
         mark = "> " if row.is_first and at == 0 else "  "
@@ -100,9 +115,9 @@ def _row_lines(row: EffectRow, margin: str, room: int, lines_width: int) -> Iter
         yield line(*parts)
 
 
-def _wrapped(cell: _Cell | None, room: int) -> Sequence[str]:
+def _wrapped(text: str, room: int) -> Sequence[str]:
     return textwrap.wrap(
-        _text(cell), room, max_lines=_MOST_WRAPPED, placeholder=" ...", subsequent_indent="  ", break_on_hyphens=False
+        text, room, max_lines=_MOST_WRAPPED, placeholder=" ...", subsequent_indent="  ", break_on_hyphens=False
     ) or [""]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.report.markdown import MAX_CHARACTERS, as_code, as_text
-from codemods.report.prove_effects import NOTHING, shown_effects
+from codemods.report.prove_effects import NOTHING, EffectRow, apart, shown_effects
 from codemods.report.prove_model import DeltaRow, PairRow, ProveReport, ProveTotals, amounts, shown_number
 from codemods.schema.prove import Effects, PairKind, ProofVerdict
 
@@ -125,13 +125,20 @@ def _effects(effects: Effects) -> Iterator[str]:
     if shown.above:
         yield f"| | {shown_number(shown.above, 'effect')} before, alike | |\n"
     for effect in shown.rows:
-        cells = [NOTHING if cell is None else _cell(*cell) for cell in (effect.old, effect.new)]
+        cells = _cells(effect)
         if effect.is_first:
             cells = [f"**{cell}**" for cell in cells]
         yield f"| {'➤' if effect.is_first else ''} | {cells[0]} | {cells[1]} |\n"
     if shown.below:
         yield f"| | {shown_number(shown.below, 'effect')} more | |\n"
     yield "\n</details>\n"
+
+
+def _cells(effect: EffectRow) -> list[str]:
+    if effect.old is None or effect.new is None or effect.is_equal:
+        return [NOTHING if cell is None else _cell(*cell) for cell in (effect.old, effect.new)]
+    texts = apart(effect.old[0], effect.new[0], _LONGEST_CELL)
+    return [_cell(texts[0], effect.old[1]), _cell(texts[1], effect.new[1])]
 
 
 def _cell(text: str, line: int) -> str:

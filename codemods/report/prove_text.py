@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from codemods.report.lines import Line, Span, Style, columns, line, paragraphs
-from codemods.report.prove_effects import effect_lines
+from codemods.report.prove_effects import apart, effect_lines
 from codemods.report.prove_model import (
     DeltaRow,
     PairRow,
@@ -22,6 +22,7 @@ from codemods.schema.prove import PairKind, ProofVerdict, Survivor
 _STYLES = {ProofVerdict.AGREES: Style.GOOD, ProofVerdict.DIFFERS: Style.BAD, ProofVerdict.INCONCLUSIVE: Style.WARN}
 _MOST_DELTAS, _MOST_DECISIONS, _MOST_PLACES, _MOST_SURVIVORS = 10, 16, 8, 8
 _LONGEST = 200
+_ARROW = "  ->  "
 _LABEL = len(ProofVerdict.INCONCLUSIVE.value) + 2
 
 
@@ -60,7 +61,7 @@ def _deltas(row: PairRow) -> Iterator[Line]:
     for delta in declared[:_MOST_DELTAS]:
         yield line(
             "  ", Span(delta.code.ljust(room), Style.CODE), Span(f"{_place(delta.path, delta.line)}  ", Style.PLACE),
-            Span(f"declared: {_cut(delta.message)}", Style.QUIET),
+            Span(f"declared: {_told(delta.message)}", Style.QUIET),
         )  # fmt: skip
     yield from _more(len(declared) - _MOST_DELTAS, "declared difference")
 
@@ -69,7 +70,7 @@ def _delta(delta: DeltaRow, room: int) -> Iterator[Line]:
     fault = "  (where a call raises)" if delta.is_fault else ""
     yield line(
         "  ", Span(delta.code.ljust(room), Style.CODE), Span(f"{_place(delta.path, delta.line)}  ", Style.PLACE),
-        _cut(delta.message), Span(fault, Style.QUIET),
+        _told(delta.message), Span(fault, Style.QUIET),
     )  # fmt: skip
     sides = (("old", delta.old_path, delta.old_line, delta.old_text), ("new", delta.path, delta.line, delta.text))
     rows = [
@@ -118,6 +119,15 @@ def _more(number: int, noun: str, *, indent: int = 2) -> Iterator[Line]:
 
 def _place(path: str, number: int) -> str:
     return (f"{path}:{number}" if number else path) or "-"
+
+
+def _told(message: str) -> str:
+    """`old  ->  new`, cut so that what differs is seen."""
+    old, arrow, new = message.partition(_ARROW)
+    if not arrow:
+        return _cut(message)
+    old, new = apart(old, new, _LONGEST // 2)
+    return f"{_cut(old, _LONGEST)}{arrow}{_cut(new, _LONGEST)}"
 
 
 def _cut(text: str, width: int = _LONGEST) -> str:

@@ -27,7 +27,7 @@ from tests.support.repository import make_repository, run_git, write_files
 
 Unmoved = Callable[..., Ran]
 F1, F2 = b"def f(x=None):\n    return 1\n", b"def f(x=None):\n    return 2\n"
-FORMATS = ("text", "json", "jsonl", "markdown", "junit", "github", "sarif")
+FORMATS = ("text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif")
 SPEC = 'schema = 1\n{trees}[[pair]]\nold = "{old}"\nnew = "{new}"\ndomains = {{ x = "int 0..3" }}\n'
 
 
@@ -429,6 +429,7 @@ def test_every_format_is_what_it_says(unmoved: Unmoved) -> None:
     report = json.loads(out["json"])
     assert [json.loads(line) for line in out["jsonl"].splitlines()] == report["pairs"]
     assert out["markdown"].startswith("**1 of 3 pairs agree")
+    assert "<title>unmoved: 1 of 3 pairs agree</title>" in out["html"]
     assert ET.fromstring(out["junit"]).get("failures") == "1"
     assert out["github"].startswith("::error file=bad.py,line=2,title=D6 bad%3Af::")
     assert json.loads(out["sarif"])["version"] == "2.1.0"

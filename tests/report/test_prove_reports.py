@@ -6,16 +6,17 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from html.parser import HTMLParser
 from typing import Any
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from codemods.report import prove_github, prove_junit, prove_markdown, prove_sarif
+from codemods.report import prove_github, prove_html, prove_junit, prove_markdown, prove_sarif
 from codemods.report.lines import plain
 from codemods.report.markdown import MAX_CHARACTERS
-from codemods.report.prove_effects import effect_lines, shown_effects
+from codemods.report.prove_effects import apart, effect_lines, shown_effects
 from codemods.report.prove_model import (
     PairRow,
     ProveReport,
@@ -168,6 +169,70 @@ def test_every_pair_that_has_not_passed_has_a_next_move(result: PairResult, word
     found = pair_row(result, source).next
     assert words in found
     assert bool(found) is (result.verdict is not ProofVerdict.AGREES)
+
+
+def test_what_tells_long_texts_apart_is_seen() -> None:
+    text = f"log warning 'the machine has {'many ' * 60}nodes'"
+    effects = Effects(old=((f"{text} [runner]", 3),), new=((f"{text} [numa]", 4),))
+    shown = plain(effect_lines(effects, indent=0, width=100))
+    assert "[runner]" in shown
+    assert "[numa]" in shown
+    assert shown.count("log warning 'the machine") == 2
+    delta = msgspec.structs.replace(DELTA, message=f"{text} [runner]  ->  {text} [numa]")
+    told = plain(pair_lines(pair_row(differing(delta), source)))
+    assert "[runner]  ->  log warning" in told
+    assert "[numa]" in told
+    report = report_of([msgspec.structs.replace(differing(DELTA), effects=effects)])
+    assert "[numa]" in prove_markdown.markdown_text(report)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("a" * 300 + "x", "a" * 300 + "y"), ("a", "b"), ("", "a" * 300), ("a" * 300, "a" * 301)]
+)
+def test_two_texts_stay_apart(one: str, other: str) -> None:
+    first, second = apart(one, other, 60)
+    assert (first == second) == (one == other)
+    assert len(first) <= len(one) and len(second) <= len(other)
+
+
+class _Page(HTMLParser):
+    """Which elements are open, and all text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        del attrs
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_the_page_is_whole_and_escapes_what_the_subject_says() -> None:
+    bad = msgspec.structs.replace(DELTA, message="return '<script>'  ->  return '&'")
+    effects = Effects(old=(("return '<script>'", 3),), new=(("return '&'", 4), ("more", 5)))
+    results = [agreeing(), msgspec.structs.replace(differing(bad), effects=effects), unsure("<b> & co")]
+    left = [Unproved(path="a<b.cfg", lines=3)]
+    text = prove_html.html_text(report_of(results, unproved=left, change="step <1>"))
+    page = _Page()
+    page.feed(text)
+    page.close()
+    assert page.open == []
+    shown = "".join(page.text)
+    for words in (
+        "1 of 3 pairs agree", "return '<script>'", "(nothing)", "<b> & co", "a<b.cfg", "step <1>", "self.host is None",
+        "boot.py:41  rank = pick()", "told apart", "boot.py:3  <= to <",
+    ):  # fmt: skip
+        assert words in shown, words
+    assert "<script" not in text
+    assert "http" not in text
 
 
 def test_totals() -> None:
