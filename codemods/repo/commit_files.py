@@ -189,19 +189,25 @@ class CommitFiles:
                 self._mentions[word] = tuple(sorted(chain.from_iterable(found)))
 
     def search_lines(
-        self, pattern: str, suffixes: Iterable[str], words: Iterable[str], defined: Iterable[str]
+        self,
+        pattern: str,
+        suffixes: Iterable[str],
+        words: Iterable[str],
+        defined: Iterable[str],
+        needles: Callable[[str, str], tuple[bytes, ...]],
     ) -> Callable[[], list[FoundLine] | None]:
         """Will search for the lines that match a Perl pattern, each alternative of which begins with a word: along with
         the words of the next `expect`. What comes back waits for the end and gives path, number and text of each, and
         perhaps of other lines; None when this git can't search so, or there are too many.
 
         Such a line has one of the words, or one of the defined ones behind `def`, or starts a class, or makes a
-        property."""
+        property. needles: of a path and one of the words, what each line has that matters; nothing for a file that does
+        not."""
         asked = list(words), list(defined)
         index = self._index_for(chain.from_iterable(asked))
         if index is not None:
             known = index
-            return lambda: list(self._indexed_lines(known, pattern, tuple(suffixes), *asked))
+            return lambda: list(self._indexed_lines(known, pattern, tuple(suffixes), *asked, needles))
         wanted = self._wanted = _Lines(pattern=pattern, suffixes=tuple(suffixes))
 
         def found() -> list[FoundLine] | None:
@@ -216,19 +222,25 @@ class CommitFiles:
         return found
 
     def _indexed_lines(
-        self, index: WordIndex, pattern: str, suffixes: tuple[str, ...], words: list[str], defined: list[str]
+        self,
+        index: WordIndex,
+        pattern: str,
+        suffixes: tuple[str, ...],
+        words: list[str],
+        defined: list[str],
+        needles: Callable[[str, str], tuple[bytes, ...]],
     ) -> Iterator[FoundLine]:
         """As `git grep` would find them, in the same order, without the lines that the index has."""
         assert self._oids is not None and self._indexed is not None
         self._look_up(index, words)
-        held = [(word, path) for word in words for path in self._mentions[word]]
-        held += [
-            (word, path) for word in defined for oid in index.defining(word) for path in self._indexed.get(oid, ())
-        ]
+        held = [(path, needles(path, word)) for word in words for path in self._mentions[word]]
+        for word in defined:
+            paths = [path for oid in index.defining(word) for path in self._indexed.get(oid, ())]
+            held += [(path, (word.encode("ascii"),)) for path in paths]
         wanted: dict[str, list[bytes]] = {}
-        for word, path in held:
-            if path.endswith(suffixes):
-                wanted.setdefault(path, []).append(word.encode("ascii"))
+        for path, sought in held:
+            if sought and path.endswith(suffixes):
+                wanted.setdefault(path, []).extend(sought)
         compiled = re.compile(rf"\b(?:{pattern})".encode())
         for path, raw in self.read_many(sorted(wanted)):
             kept = {number for number, _ in index.lines(self._oids[path])}

@@ -19,6 +19,7 @@ from codemods.repo.commit_files import CommitFiles, lines_with
 from codemods.repo.kept_lines import KeptLines
 from codemods.verify.change import TreeChange
 from codemods.verify.class_text import ClassText, class_in
+from codemods.verify.readers_family import is_test_path
 from codemods.verify.store_text import receiver_of
 
 NEW = 1
@@ -52,6 +53,7 @@ class TreeLines:
         self._search: Callable[[], list[tuple[str, int, bytes]] | None] | None = None
         self._kept: KeptLines | None = None  # class headers and the like of files that did not change
         self._by_name: dict[str, list[Hit]] = {}
+        self._writes: dict[str, list[tuple[Hit, str]]] = {}
         self._texts: dict[tuple[int, str], bytes] = {}
         self._lines: dict[tuple[int, str], list[bytes]] = {}
         self._classes: dict[tuple[int, str, str], ClassText | None] = {}
@@ -62,7 +64,7 @@ class TreeLines:
         base = self.change.new.base
         if isinstance(base, CommitFiles):
             words, defined = sorted(self._words), sorted(self.asked.defined)
-            self._search = base.search_lines(self._alternatives, (".py",), words, defined)
+            self._search = base.search_lines(self._alternatives, (".py",), words, defined, self._needles)
             self._kept = base.kept_lines((".py",), [*words, *defined])
 
     def raw(self, side: int, path: str) -> bytes:
@@ -126,13 +128,25 @@ class TreeLines:
             self._by_name[name] = found
         return self._by_name[name]
 
+    def _needles(self, path: str, name: str) -> tuple[bytes, ...]:
+        """What to look for in a file that says a name. What is only asked for its stores stands behind a dot or in
+        quotes, and not in tests."""
+        word = name.encode()
+        if name in self.asked.said or name in self.asked.classes:
+            return (word,)
+        return () if is_test_path(path) else (b"." + word, b"'%b'" % word, b'"%b"' % word)
+
     def writes(self, name: str) -> list[tuple[Hit, str]]:
-        """Lines that may store or delete an attribute of this name, with the receiver as it is written there."""
-        return [
-            (hit, receiver)
-            for hit, match in self._by_word("written", name)
-            if (receiver := receiver_of(hit.text, match, partial(self._from, hit))) is not None
-        ]
+        """Lines that may store or delete an attribute of this name, with the receiver as it is written there; those of
+        tests left out."""
+        if name not in self._writes:
+            self._writes[name] = [
+                (hit, receiver)
+                for hit, match in self._by_word("written", name)
+                if not is_test_path(hit.path)
+                and (receiver := receiver_of(hit.text, match, partial(self._from, hit))) is not None
+            ]
+        return self._writes[name]
 
     def defines(self, name: str) -> list[Hit]:
         """Lines inside classes or functions that start a definition or an assignment of this name."""
