@@ -63,7 +63,9 @@ class Seal:
     def _keep(self, label: str, holder: Any, *, is_closed: bool = False) -> None:
         names = holder if type(holder) is dict else vars(holder)
         things = tuple(
-            (name, value, _code(value)) for name, value in list(names.items()) if isinstance(value, _RUNS)
+            (name, value, _code(value))
+            for name, value in list(names.items())
+            if isinstance(value, _RUNS) and not (label == "sys" and name.startswith("last_"))
         )  # of instances of other classes only data is known
         self._kept.append(_Kept(label, holder, things, len(names) if is_closed else -1))
 
