@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codemods.verify.forms import NOTHING, aligned, binds_inside, has
+from codemods.verify.forms import NOTHING, aligned, binds_inside, has, makes_keys
 from codemods.verify.frames import Bind, Frame, Item, drained
 from codemods.verify.injections import in_turn
 from codemods.verify.meetings import REFLECTS
@@ -21,7 +21,10 @@ from codemods.verify.values import State
 
 Nested = Function | ast.Lambda
 # What may do something, or fail, when it is evaluated at another time.
-_ACTIVE = (ast.Attribute, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.JoinedStr, ast.UnaryOp)
+_ACTIVE = (
+    *(ast.Attribute, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.JoinedStr, ast.UnaryOp),
+    *(ast.Starred, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 # What makes another object each time it is evaluated.
 _MADE_ANEW = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 # Calls that look a definition up by a text.
@@ -109,7 +112,7 @@ class Expressions(Recursion):
                 good &= self.same(a, fo, b, fn)
             elif isinstance(a, ast.AST) and isinstance(b, ast.AST) and type(a) is type(b):
                 good &= self._shape(a, fo, b, fn)
-            elif a != b or type(a) is not type(b):
+            elif a != b:
                 return self._differ(o, fo, n, fn)
         self._doubts += isinstance(o, ast.Assert) or self._may_divide_by_zero(o, fo)
         self._operate(o, fo)
@@ -219,7 +222,7 @@ class Expressions(Recursion):
         """One side evaluates here what the other has evaluated into a name before."""
         here = (tuple(self._path), self._effects)
         is_made = has(lazy.node, _MADE_ANEW) and (lazy.value is not None or tuple(self._path) != lazy.path)
-        plain = not is_made and not has(lazy.node, (*EFFECTS, *_ACTIVE))
+        plain = not is_made and not has(lazy.node, (*EFFECTS, *_ACTIVE)) and not makes_keys(lazy.node)
         ok = lazy.value is None and here == (lazy.path, lazy.effects)
         pair = (other, its, lazy.node, lazy.frame) if its.side == OLD else (lazy.node, lazy.frame, other, its)
         good = self._meet(lazy, pair)

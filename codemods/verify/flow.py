@@ -215,8 +215,9 @@ class Flow(Targets):
         self.run(o.blocks[0], n.blocks[0])
         trail = self._trails.pop()
         for side, place in {(side, place) for side, place, _ in trail}:
-            if place[0] == "l" and place in entry.held[side]:  # what it held is still there where an error is swallowed
-                self._hold(side, place, _caught(entry, trail, key).held[side][place])
+            # Where an error is swallowed, what it held is still there, whatever the place is called.
+            entry.held[side].setdefault(place, ("before",))
+            self._hold(side, place, _caught(entry, trail, key).held[side][place])
         self._path.pop()
         self._effects += 1
         self._kind = kind

@@ -207,6 +207,17 @@ def has(node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> bool:
     return any(isinstance(inner, kinds) for inner in walk(node))
 
 
+def makes_keys(node: ast.AST) -> bool:
+    """Whether objects are hashed: as keys of a dict, or as members of a set; constants don't count."""
+    keys = [
+        key
+        for each in walk(node)
+        if isinstance(each, (ast.Dict, ast.Set))
+        for key in (each.keys if isinstance(each, ast.Dict) else each.elts)
+    ]
+    return not all(isinstance(key, ast.Constant) for key in keys)
+
+
 def binds_inside(*nodes: ast.AST | None) -> bool:
     """Whether one of these expressions binds a name, which a condition may skip."""
     return any(node is not None and has(node, (ast.NamedExpr,)) for node in nodes)

@@ -43,7 +43,7 @@ class Kernel(Flow):
         fo, fn = self.canon[OLD].frame(old, kind), self.canon[NEW].frame(new, kind)
         self.state, self._returns, self._exits, self._trails, self._path = State(({}, {})), [], [], [], [0]
         self._captures, self._lazies, self._effects, self._reached = {}, {}, 0, 0
-        self._handed, self._stored, self._passed = [], ({}, {}), []
+        self._handed, self._stored, self._passed, self._awaited = [], ({}, {}), [], {}
         self._parameters(fo, fn, given)
         self._heads(fo, fn)
         self.run(self.canon[OLD].body(fo), self.canon[NEW].body(fn))
@@ -262,6 +262,7 @@ class Kernel(Flow):
         elif frame.side == OLD and target.attr in self.claims.redirects.values():
             self._kind = "redirect"
             self._duty("alias", frame, target)
+            self._await_holders(place)
         elif frame.side == NEW and self._fills(place, value):
             self._kind = "redirect"
         elif place in self.state.late and self.state.late[place].side != frame.side:

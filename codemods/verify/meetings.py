@@ -208,13 +208,11 @@ class Meetings(Handings):
     def _reflects(self, name: str, fo: Frame, n: ast.expr, fn: Frame) -> None:
         """Something that depends on where it stands."""
         if name in ("super", "__class__"):
-            differs = (fo.path, fo.scope) != (fn.path, fn.scope)
-            differs = differs and not (name == "super" and fo.scope and self._is_pair(fo, fn))
+            differs = (fo.path, fo.scope) != (fn.path, fn.scope) and not self._is_pair(fo, fn)
         elif name in _OWN:
             differs = fo.path != fn.path
         elif name in _SEES_LOCALS:
-            is_here = not self._is_elsewhere(fo, fn) or (self._is_pair(fo, fn) and _is_named_alike(fo, fn))
-            differs = not is_here or fo.names != fn.names
+            differs = fo.path != fn.path or [*_scopes(fo)] != [*_scopes(fn)]
         else:
             differs = self._is_elsewhere(fo, fn)
         if differs:
@@ -276,10 +274,12 @@ def _parts(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _is_named_alike(fo: Frame, fn: Frame) -> bool:
-    """Whether both are the same method of a class of one module."""
-    is_method = fo.path == fn.path and not fo.is_inlined and not fn.is_inlined
-    return is_method and fo.title.removeprefix(fo.scope) == fn.title.removeprefix(fn.scope)
+def _scopes(frame: Frame) -> Iterator[frozenset[str]]:
+    """The names of a function and of those around it."""
+    at: Frame | None = frame
+    while at is not None:
+        yield at.names
+        at = at.around
 
 
 def _chain(node: ast.expr) -> tuple[str, str]:

@@ -62,7 +62,11 @@ class Handed(Struct, frozen=True):
 
     def gets(self, place: Place) -> bool:
         """Whether the object that has the attribute is handed to it."""
-        return place[0] == "g" or self.is_own or any(is_part(each, place[1]) for each in self.values)  # type: ignore[arg-type]
+        return place[0] == "g" or self.reaches(place)
+
+    def reaches(self, place: Place) -> bool:
+        """Whether the object of an attribute is handed to it, or one that has that object as an attribute."""
+        return self.is_own or any(is_part(each, place[1]) for each in self.values)  # type: ignore[arg-type]
 
     def said(self, place: Place) -> str:
         """It, for a duty about that attribute."""
@@ -112,8 +116,9 @@ class Since(Struct, frozen=True):
 
 
 def may_be_one(place: Place, other: Place) -> bool:
-    """Whether two places are attributes of one name, of objects that may be one: neither is a part of the other."""
-    if place == other or (place[0], other[0]) != ("a", "a") or place[2] != other[2]:
+    """Whether an attribute's place and another are of one name, of objects that may be one: neither is a part of the
+    other."""
+    if other[0] != "a" or place[2] != other[2]:
         return False
     return not is_part(place[1], other[1]) and not is_part(other[1], place[1])  # type: ignore[arg-type]
 

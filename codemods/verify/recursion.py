@@ -37,7 +37,8 @@ class Recursion(Injections):
             if name not in new[1] and not self._is_itself(name, given, fo):
                 good = self._differ(given, fo, n, fn)
         self._effects += 1
-        self._reached += 1
+        self._handed.append(self._handing(o, fo))
+        self._reached = len(self._handed)
         return good
 
     def _is_itself(self, name: str, given: ast.expr, frame: Frame) -> bool:

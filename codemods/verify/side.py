@@ -105,7 +105,7 @@ class Side:
             return ("top", self._moved.get(path, path), name)
         if ref[0] == "own":
             return ref
-        return (ref[0], self._moved.get(ref[1], ref[1]), *ref[2:])
+        return (ref[0], self._moved.get(ref[1], ref[1]))
 
     def static(self, node: ast.Attribute, frame: Frame) -> Ref | None:
         """The function that `self.name` is, when it is a static method of the class of `self`."""

@@ -53,14 +53,14 @@ class Targets(Expressions):
     def _is_seen(self, node: ast.Name, frame: Frame) -> bool:
         """Whether other functions may read the name: a global one, or one that functions inside share."""
         home = frame.home(node.id)
-        return home is None or home.activation is not frame.activation or home.is_watched(node.id, 0)
+        return home is None or home.is_watched(node.id, 0)
 
     def _bind_attribute(self, o: ast.Attribute, fo: Frame, n: ast.Attribute, fn: Frame, value: Value) -> bool:
         self._effects += 1
         place, other = self._base(o, fo), self._base(n, fn)
-        if place is None and other is None:
+        if place is None or other is None:
             return self._shape(o, fo, n, fn)
-        if place is None or place != other:
+        if place != other:
             return self._differ(o, fo, n, fn)
         self._note(o, fo, n, fn)
         self._store(o, fo, value)

@@ -67,6 +67,7 @@ class Values:
         self.turned: set[str] = set()  # functions whose parameters changed their places
         self.nested_pairs: list[tuple[str, ast.AST, str, bool]] = []  # path, node, former name, whether it moved
         self._drained: set[int] = set()  # generators that run where they are made
+        self._awaited: dict[Place, int] = {}  # objects that have to be stored, and how many there had been then
         self._kept: tuple[list[Kept], list[Kept]] = ([], [])  # what __init__ has kept of what it was given
         self._kind = ""
         self._returns: list[State] = []
@@ -134,7 +135,7 @@ class Values:
         if base[0] == "ref":
             ref = self.canon[side].member(base[1:], name)  # type: ignore[arg-type]
             if ref is not None:
-                return ("ref", *ref)
+                return self.state.held[side].get(("a", base, name), ("ref", *ref))
         name = self.claims.attributes.get(name, name)
         if base[0] == "attr" and (str(base[2]), name) in self.claims.redirects:
             base, name = base[1], self.claims.redirects[str(base[2]), name]  # type: ignore[assignment]
@@ -215,8 +216,19 @@ class Values:
             text = f"{frame.path}:{ast.unparse(node)}"
             self._handed.append(Handed(text, stored=place, node=node, frame=frame))
             self._reached = len(self._handed)
+            since = self._awaited.pop(place, self._reached) if frame.side == NEW else self._reached
+            if any(each.reaches(place) for each in self._handed[since:]):
+                self._residue(node, frame, "stored after calls that could read the attribute that it holds now", "U103")
         if place[0] in ("a", "g"):
             self._stored[frame.side][place] = len(self._handed)
+
+    def _await_holders(self, place: Place) -> None:
+        """The old side stores an attribute that another object holds now: that one is there, or is stored before the
+        object that has both is handed to anybody. While that one is being made, no parameter can be it."""
+        for (holder, _), old in self.claims.redirects.items():
+            there = ("a", place[1], holder)
+            if old == place[2] and there not in self.state.held[NEW]:
+                self._awaited.setdefault(there, len(self._handed))
 
     def _mark(self, node: ast.AST, frame: Frame, kind: str) -> None:
         self._conclude(node, frame, kind, "", "")

@@ -1,0 +1,2 @@
+from srv.m import *
+print(go(Quiet(), Box(), lambda: 1 / 0))

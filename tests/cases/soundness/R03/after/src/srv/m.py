@@ -1,0 +1,3 @@
+def go(a, d):
+    d(a)
+    return [y for y in a]

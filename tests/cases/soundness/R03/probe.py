@@ -1,0 +1,2 @@
+from srv.m import *
+print(go([1], lambda a: a.append(2)))

@@ -1,0 +1,4 @@
+def go(a, d):
+    x = (*a,)
+    d(a)
+    return x

@@ -1,0 +1,12 @@
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+    def up(self):
+        self.v += 1
+
+
+def go(a, b):
+    x = (a.v, b)
+    a.up()
+    return x

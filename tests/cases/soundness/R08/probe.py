@@ -1,0 +1,2 @@
+from srv.m import *
+print(go(Box(1), 0))

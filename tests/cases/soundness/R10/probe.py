@@ -1,0 +1,8 @@
+from srv.m import *
+
+
+class N:
+    left = None
+
+
+print(T().walk(N()))

@@ -1,0 +1,3 @@
+from srv.m import *
+b = B()
+print(go(b, b))

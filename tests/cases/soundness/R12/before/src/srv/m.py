@@ -1,0 +1,7 @@
+class K:
+    n = 1
+
+
+def go():
+    K.n = 5
+    return K.n + 1

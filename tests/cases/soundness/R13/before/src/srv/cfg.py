@@ -1,0 +1,6 @@
+G = 1
+
+
+def put():
+    global G
+    G = 2

@@ -1,0 +1,6 @@
+from srv import cfg
+
+
+def go():
+    cfg.put()
+    return cfg.G + 1

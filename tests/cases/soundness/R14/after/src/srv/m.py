@@ -1,0 +1,3 @@
+def f(a, b):
+    y = a
+    return lambda: (y, eval(b))
