@@ -49,6 +49,9 @@ class Flow(Targets):
         if _signs(o) != _signs(n):
             turned = turned_round(n)
             n = turned if _signs(o) == _signs(turned) else n
+        if _signs(o) != _signs(n):
+            turned = turned_round(o)
+            o = turned if _signs(turned) == _signs(n) else o
         if len(o.test) != len(n.test):
             self._differ(o.node, o.frame, n.node, n.frame, header=True)
         skipped: list[State] = []

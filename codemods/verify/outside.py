@@ -28,6 +28,10 @@ class Outside:
         top = [(a, b) for a, b in claims.pairs.items() if "." not in a[1] and "." not in b[1]]
         self._moved = [(a, b) for a, b in top if a[0] != b[0] and self._is_public(b)]
         self._renamed = [(a, b) for a, b in top if a[1] != b[1]]
+        leaves = {(_leaf(a[1]), _leaf(b[1])) for a, b in claims.pairs.items()} | {
+            (old, new) for new, old in claims.attributes.items()
+        }
+        self._lost = sorted({old for old, new in leaves if old != new and "_" in old.strip("_")})
 
     def _is_public(self, definition: Definition) -> bool:
         node = self.names[1].definitions(definition[0]).get(definition[1])
@@ -38,7 +42,8 @@ class Outside:
         """What will be looked for."""
         found = {b[1] for _, b in self._moved}
         found |= {_stem(path) for path in self.claims.modules.values()}
-        return found | ({"import_module"} if self._renamed or self._moved else set())
+        found |= {"import_module"} if self._renamed or self._moved else set()
+        return found | ({"getattr"} if self._lost else set())
 
     def problems(self) -> Iterator[Problem]:
         """Everything that is found."""
@@ -55,6 +60,7 @@ class Outside:
                     new, 1, "U110", f"nobody in the tree imports it: who does is outside, and knows it as {home}"
                 )
         yield from self._in_data()
+        yield from self._put_together()
 
     def _is_handed_on(self, before: Definition) -> bool:
         """Whether the old module still has the name, by an import."""
@@ -80,6 +86,18 @@ class Outside:
                 return True
         return False
 
+    def _put_together(self) -> Iterator[Problem]:
+        """An attribute or a method got another name, and somebody makes up names that begin or end like the old one."""
+        if not self._lost:
+            return
+        pattern = re.compile(b"|".join(map(_pieces, self._lost)))
+        for path in mentioning(self.change.new, "getattr"):
+            raw = self.change.new.read(path)
+            for line, text in enumerate(raw.split(b"\n"), start=1) if pattern.search(raw) else ():
+                if b"getattr(" in text and pattern.search(text):
+                    yield Problem(path, line, "U119", f"puts a name together that may have been one of {self._lost}")
+                    return
+
     def _in_data(self) -> Iterator[Problem]:
         """`module:function` in a data file, where something imports by name."""
         gone = [(self.names[0].modules.module_of(a[0]), a[1]) for a, _ in [*self._moved, *self._renamed]]
@@ -98,6 +116,18 @@ class Outside:
             if found is not None:
                 line = raw.count(b"\n", 0, found.start()) + 1
                 yield Problem(path, line, "U119", f"still names {found[0].decode()}, which is gone")
+
+
+def _leaf(qualname: str) -> str:
+    return qualname.rpartition(".")[2]
+
+
+def _pieces(name: str) -> bytes:
+    """A pattern for the beginnings and ends of a name, as they stand where somebody puts it together."""
+    cuts = [at + 1 for at, letter in enumerate(name) if letter == "_" and 0 < at < len(name) - 1]
+    heads = b"|".join(name[:cut].encode() for cut in cuts)
+    tails = b"|".join(name[cut - 1 :].encode() for cut in cuts)
+    return rb"[\"'](?:%b)(?:[\"'][ \t]*\+|\{|%%s)|(?:\+[ \t]*[\"']|\}|%%s)(?:%b)[\"']" % (heads, tails)
 
 
 def _stem(path: str) -> str:

@@ -1,0 +1,12 @@
+class Board:
+    def __init__(self):
+        self.rows = []
+        self.open = True
+
+    def add(self, row):
+        if not self.open:
+            return False
+        self.rows.append(row)
+        if len(self.rows) > 1:
+            self.open = False
+        return True

@@ -1,0 +1,5 @@
+from srv.n import double
+
+
+def use(x):
+    return double(x)

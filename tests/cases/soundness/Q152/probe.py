@@ -1,0 +1,3 @@
+from srv.m import *
+from srv.user import use
+print(run(2), use(2))

@@ -1,0 +1,9 @@
+RATE = 3
+
+
+def up(x):
+    return x * RATE
+
+
+def down(x):
+    return x / RATE

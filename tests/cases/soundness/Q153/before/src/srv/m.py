@@ -1,0 +1,13 @@
+RATE = 3
+
+
+def up(x):
+    return x * RATE
+
+
+def down(x):
+    return x / RATE
+
+
+def run(x):
+    return down(up(x))

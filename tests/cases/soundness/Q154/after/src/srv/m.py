@@ -1,0 +1,7 @@
+from srv.n import add
+
+SEEN = []
+
+
+def count():
+    return len(SEEN)

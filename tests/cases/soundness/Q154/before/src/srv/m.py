@@ -1,0 +1,9 @@
+SEEN = []
+
+
+def add(x):
+    SEEN.append(x)
+
+
+def count():
+    return len(SEEN)

@@ -1,0 +1,5 @@
+class Board:
+    def setup(self, n):
+        self.low = n - 1
+        self.high = n + 1
+        return self

@@ -1,0 +1,10 @@
+class Board:
+    def setup(self, n):
+        self.high, self.low = _bounds(n)
+        return self
+
+
+def _bounds(n):
+    low = n - 1
+    high = n + 1
+    return low, high

@@ -1,0 +1,3 @@
+class Board:
+    def mix(self, a, b):
+        return f'{a}-{b}'

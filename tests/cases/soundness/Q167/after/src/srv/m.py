@@ -1,0 +1,3 @@
+def run(x, y):
+    z = x * 2
+    return z + y

@@ -1,0 +1,5 @@
+from math import ceil, floor
+
+
+def run(x):
+    return floor(x), ceil(x)

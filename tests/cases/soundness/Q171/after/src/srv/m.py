@@ -1,0 +1,4 @@
+def run(x):
+    import math
+
+    return math.floor(x)

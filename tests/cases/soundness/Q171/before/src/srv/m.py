@@ -1,0 +1,5 @@
+import math
+
+
+def run(x):
+    return math.floor(x)

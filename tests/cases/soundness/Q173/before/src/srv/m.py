@@ -1,0 +1,7 @@
+def run(x, log):
+    if x:
+        if x > 1:
+            log.append('big')
+        else:
+            log.append('one')
+    return log

@@ -1,0 +1,5 @@
+def run(x, log):
+    if not x:
+        return
+    log.append('start')
+    log.append(x)

@@ -1,0 +1,4 @@
+def run(x, log):
+    log.append('start')
+    if x:
+        log.append(x)

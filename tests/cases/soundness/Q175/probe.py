@@ -1,0 +1,4 @@
+from srv.m import *
+l = []
+run(0, l)
+print(l)

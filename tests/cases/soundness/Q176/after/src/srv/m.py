@@ -1,0 +1,3 @@
+def run(a, b, log):
+    if a and b:
+        log.append('both')

@@ -1,0 +1,4 @@
+def run(a, b, log):
+    if a:
+        if b:
+            log.append('both')

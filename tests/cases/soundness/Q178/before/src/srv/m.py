@@ -1,0 +1,4 @@
+def run(a, b):
+    if a and b:
+        return 1
+    return 2

@@ -1,0 +1,2 @@
+from srv.n import names
+print(names())

@@ -1,0 +1,5 @@
+def run(x):
+    # one more
+    y = x + 1
+
+    return y

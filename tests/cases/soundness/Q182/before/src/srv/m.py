@@ -1,0 +1,3 @@
+def run(x):
+    y = x + 1
+    return y

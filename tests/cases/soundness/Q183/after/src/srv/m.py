@@ -1,0 +1,3 @@
+def run(log):
+    log.append(1)
+    # log.append(2)

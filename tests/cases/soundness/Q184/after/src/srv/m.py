@@ -1,0 +1,6 @@
+def run(x):
+    return max(
+        x,
+        1,
+        2,
+    )

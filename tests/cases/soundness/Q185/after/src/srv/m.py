@@ -1,0 +1,5 @@
+def run(x):
+    y = (
+        max(x, 1, 2),
+    )
+    return y

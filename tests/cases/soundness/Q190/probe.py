@@ -1,0 +1,2 @@
+from srv.n import Loud
+print(Loud().run())

@@ -1,0 +1,2 @@
+def call(board, what):
+    return getattr(board, 'on_' + what, None) is not None

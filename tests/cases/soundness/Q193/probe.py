@@ -1,0 +1,4 @@
+from srv.m import *
+r = Runner()
+r.grow()
+print(r.helper.go())

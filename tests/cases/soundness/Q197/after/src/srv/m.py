@@ -1,0 +1,5 @@
+def add(x, seen=None):
+    if seen is None:
+        seen = []
+    seen.append(x)
+    return len(seen)

@@ -1,0 +1,3 @@
+from srv.m import *
+add(1)
+print(add(2))

@@ -1,0 +1,3 @@
+from srv.m import *
+Board().add(1)
+print(Board().add(2))

@@ -1,0 +1,3 @@
+def run(x):
+    more = x + 1
+    return more * 2

@@ -1,0 +1,4 @@
+def run(a, b):
+    a = b
+    b = a
+    return a, b

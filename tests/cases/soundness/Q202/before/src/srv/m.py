@@ -1,0 +1,3 @@
+def run(a, b):
+    a, b = b, a
+    return a, b

@@ -1,0 +1,5 @@
+def run():
+    a = []
+    b = []
+    a.append(1)
+    return b

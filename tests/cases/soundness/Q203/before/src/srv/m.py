@@ -1,0 +1,4 @@
+def run():
+    a = b = []
+    a.append(1)
+    return b

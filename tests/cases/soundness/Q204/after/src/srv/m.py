@@ -1,0 +1,4 @@
+def run(x):
+    a = x
+    b = x
+    return a, b

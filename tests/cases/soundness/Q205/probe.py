@@ -1,0 +1,4 @@
+from srv.m import *
+l = []
+run(l)
+print(l)
