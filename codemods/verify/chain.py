@@ -24,8 +24,8 @@ from codemods.schema.errors import InternalError, UnmovedError
 from codemods.schema.progress import Progress
 from codemods.verify.certificate import Explain, Readers, certify
 
-# Objects that may pile up before the cyclic collector goes through them: about 150 MB of syntax trees.
-_PILE = 1_000_000
+# Objects that may pile up before the cyclic collector goes through them: about 40 MB of syntax trees.
+_PILE = 250_000
 # Commits for which an index of the words is worth making anew: it takes as long as three searches.
 _INDEX_FROM = 4
 
