@@ -17,7 +17,7 @@ from codemods.prove.driving import call_back, driven, frozen_error
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
-from codemods.prove.inputs import input_term
+from codemods.prove.inputs import bind_same, input_term
 from codemods.prove.missing import NoSuchCallable, no_such
 from codemods.prove.opaque import OP, ROOT, current, term
 from codemods.prove.run import Run
@@ -236,6 +236,7 @@ class PairOfClasses:
         self.old = ClassSubject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = ClassSubject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.old.plan = self.new.plan = plan_of(self.old.kind, self.new.kind)
+        bind_same(self.same)
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
 
     def is_certain(self, value: Any) -> bool:

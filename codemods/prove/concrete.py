@@ -4,12 +4,12 @@ all of the trees executed for real and only the outside opaque."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
-from codemods.prove.compare import differences, is_cut
+from codemods.prove.compare import differences, early_reads, is_cut, topic
 from codemods.prove.domains import Domain, inner_of
 from codemods.prove.domains import Opaque as Unknown
 from codemods.prove.domains_cases import cases
@@ -77,10 +77,11 @@ class Trials:
 
     def __init__(
         self, pair: PairOfSubjects, domains: Mapping[str, Domain], *, seed: int, is_faulty: bool = True,
-        observed: Sequence[Mapping[str, Any]] = (),
+        observed: Sequence[Mapping[str, Any]] = (), settled: Collection[tuple[Any, ...]] = (),
     ) -> None:  # fmt: skip
         self._pair, self._domains, self._seed = pair, dict(domains), seed
         self._observed = observed_cases(observed, self._domains)
+        self._settled = frozenset(settled)  # topics of what differs anyhow
         self._is_faulty = is_faulty
         self.budget = Budget(_PATHS_A_CASE, _FAULTS_A_CASE, 5.0)
 
@@ -122,7 +123,9 @@ class Trials:
         for seen in exploration.worlds(with_faults=self._is_faulty):
             why = why or is_cut(seen.old) or is_cut(seen.new)
             with outside_of_runs():
-                found.extend(Found(each, seen) for each in differences(seen, self._pair.aliases))
+                here = differences(seen, self._pair.aliases)
+                here += [] if seen.is_fault else early_reads(seen, self._pair.is_certain)
+                found.extend(Found(each, seen) for each in here if topic(each, seen) not in self._settled)
             if found:
                 break
         if made is not None:

@@ -4,11 +4,11 @@ or as attributes of the old self."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from codemods.prove.certain import Certain
-from codemods.prove.opaque import ROOT, Opaque, attribute, term
+from codemods.prove.opaque import CALL, GLOBAL, ROOT, Opaque, attribute, term
 from codemods.prove.sides import Target
 from codemods.prove.subject import Subject
 
@@ -16,14 +16,30 @@ _UNKNOWN: Any = object()
 
 
 def input_term(name: str) -> Opaque:
-    """The term of an input as a spec or a domain names it: `bind`, `self.args.host`, `os.environ['X']`."""
+    """The term of an input as a spec or a domain names it: `bind`, `self.args.host`, `os.environ['X']`, and what a
+    function of the trees gives that is called without arguments, `srv.numa:nodes()`."""
     if name.startswith("os.environ["):
         return term(ROOT, name.replace('"', "'"))
+    if ":" in name and name.endswith("()"):
+        return term(CALL, term(GLOBAL, name[:-2]), (), None, 0)
     head, *path = name.split(".")
     found = term(ROOT, head)
     for part in path:
         found = attribute(found, part)
     return found
+
+
+def bind_same(same: Mapping[str, str]) -> dict[str, Any]:
+    """Let names of the new side (`self.ps.rank`) mean what they stand for (`self.rank`). Gives what stands for each
+    that is a parameter."""
+    roots: dict[str, Any] = {}
+    for name, other in same.items():
+        front, _, last = name.rpartition(".")
+        if front:
+            input_term(front)._u_attrs[last] = input_term(other)
+        else:
+            roots[name] = input_term(other)
+    return roots
 
 
 def shared_names(old: Subject, new: Subject) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from codemods.prove.certain import Certain
 from codemods.prove.compare import Difference, differences, early_reads, is_cut, topic
 from codemods.prove.explore import Budget, Exploration, Seen
-from codemods.prove.inputs import certain_of, input_term, shared_names
+from codemods.prove.inputs import bind_same, certain_of, input_term, shared_names
 from codemods.prove.opaque import ATTR, EVENT, Opaque, current
 from codemods.prove.run import Run
 from codemods.prove.sides import Side
@@ -60,7 +60,7 @@ class PairOfSubjects:
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
         self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
-        self.new.renamed = shared_names(self.old, self.new)
+        self.new.renamed = shared_names(self.old, self.new) | bind_same(self.same)
         if (
             not is_real
             and all(each.calls_itself() for each in (self.old, self.new))
@@ -85,7 +85,7 @@ class PairOfSubjects:
         made.twins = self.twins.with_new(side)
         loader = Loader(made.twins, side, is_real=self.is_real, real_modules=self.real_modules)
         made.new = Subject(loader, self.new.reference)
-        made.new.renamed = shared_names(made.old, made.new)
+        made.new.renamed = shared_names(made.old, made.new) | bind_same(self.same)
         made.new.is_repeated = made.old.is_repeated
         return made
 

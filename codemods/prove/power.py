@@ -38,12 +38,21 @@ class _Place(Struct, frozen=True, eq=False):
     qualname: str
     source: str
 
+    @property
+    def reference(self) -> str:
+        return f"{self.facts.module}:{self.qualname}"
+
 
 def measure(pair: PairOfSubjects, differs: Differs, spec: Pair, options: ProveOptions, end: float) -> Power:
     """Run mutants of everything of the new side that the pair executes. The time: what is left until `end` (monotonic
     seconds), and a share of the budget more."""
     end = max(end, time.monotonic() + _LEAST_SECONDS, time.monotonic() + options.seconds * _SHARE)
     places = _places(pair.new)
+    unknown = [each for each in spec.focus if each not in {place.reference for place in places}]
+    if unknown:
+        return Power(Mutants(), f"{unknown[0]}, which the spec's `focus` names, does not run in this pair")
+    if spec.focus:
+        places = [place for place in places if place.reference in spec.focus]
     made = [(place, mutant) for place in places for mutant in mutants_of(place.source, place.qualname)]
     chosen = {mutant.id: (place, mutant) for place, mutant in made}
     picked = pick([mutant for _, mutant in made], options.mutants, options.seed)

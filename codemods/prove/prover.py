@@ -10,6 +10,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codemods.prove.compare import topic
 from codemods.prove.concrete import Trial, Trials, domains_of_pair
 from codemods.prove.deltas import apply_declared, confirmed, effects_of
 from codemods.prove.domains import Domain
@@ -41,6 +42,7 @@ class Evidence(Struct, eq=False):
     trial: Trial | None = None
     real: PairOfSubjects | None = None
     found: list[Found] = []
+    doubtful: Callable[[Found], bool] = lambda _: False
     reason: str = ""
 
     def subjects(self, found: Found) -> PairOfSubjects:
@@ -144,7 +146,8 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
     unsupported = [reason for reason in walked.cut if reason.startswith("unsupported")]
     inputs = {input_term(name): domain for name, domain in domains.items()}
     guessed = _guessed(pair, subjects)
-    doubtful = [each for each in walked.found if is_interpreted(each, inputs, guessed)]
+    evidence.doubtful = lambda each: is_interpreted(each, inputs, guessed)
+    doubtful = [each for each in walked.found if evidence.doubtful(each)]
     is_asked = bool(pair.domains or pair.observed)
     is_needed = bool(doubtful or unsupported or is_asked or (not walked.is_complete and not walked.found))
     if domains and is_needed:
@@ -187,7 +190,8 @@ def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptio
     evidence.real = real = PairOfSubjects(
         twins, pair.old, pair.new, is_real=True, real_modules=frozenset((*pair.real, *options.real)), same=pair.same
     )
-    trials = Trials(real, evidence.domains, seed=options.seed, observed=pair.observed)
+    settled = {topic(each.difference, each.seen) for each in evidence.found}
+    trials = Trials(real, evidence.domains, seed=options.seed, observed=pair.observed, settled=settled)
     evidence.trial = trial = trials.run(_CASES, end)
     if trial.case is not None:
         smallest = trials.smallest(trial.case)
@@ -221,17 +225,16 @@ def _controlled(pair: PairOfSubjects) -> str:
 
 def _runner(evidence: Evidence, asked: Pair) -> Callable[[PairOfSubjects, float], bool]:
     """Whether a pair is told apart, by the means that showed the real one to agree."""
-    known = {(each.difference.code, each.difference.message) for each in evidence.found}
+    walked, real = evidence.walked, evidence.real
+    known = {*walked.known, *((each.difference.code, each.difference.message) for each in evidence.found)}
 
     def differs(pair: PairOfSubjects, end: float) -> bool:
-        if evidence.trial is not None and pair.is_real:
-            trial = Trials(pair, evidence.domains, seed=0, observed=asked.observed).run(400, end)
-            return bool(_new(trial.found, known))
-        walked = walk(pair, Budget(4000, 8000, max(0.5, end - time.monotonic())), most=len(known) + 1)
-        return bool(_new(walked.found, known))
+        left = max(0.5, end - time.monotonic())
+        found = walk(pair, Budget(4000, 8000, left), most=1 if real is None else 20, besides=known).found
+        if real is None or not all(evidence.doubtful(each) for each in found):
+            return bool(found)
+        mutated = real.with_new(pair.new.loader.side)
+        trial = Trials(mutated, evidence.domains, seed=0, observed=asked.observed).run(400, end)
+        return any((each.difference.code, each.difference.message) not in known for each in trial.found)
 
     return differs
-
-
-def _new(found: list[Found], known: set[tuple[str, str]]) -> list[Found]:
-    return [each for each in found if (each.difference.code, each.difference.message) not in known]

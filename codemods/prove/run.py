@@ -273,7 +273,7 @@ class Run(Questions):
                 touched[each] = result
         if result is self.world.fault:
             raise Fault(result)
-        return result
+        return self.given(result) if self.world.values and result in self.world.values else result
 
     def _results(self, callee: Opaque, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Results:
         """What there is of calls with these arguments. Found at once where they are their own frozen forms."""

@@ -7,7 +7,9 @@
     [[pair]]
     old = "srv.runner:Runner.bind"
     new = "srv.numa:bind"
-    domains = { rank = "int 0..7", "os.environ['BIND']" = 'one_of ["", "0-3|4-7"]' }
+    domains = { rank = "int 0..7", "os.environ['BIND']" = 'one_of ["", "0-3|4-7"]', "srv.numa:nodes()" = "list of int" }
+    same = { "self.ps.rank" = "self.rank" }    # new = "old": two names of one input
+    focus = ["srv.numa:bind"]      # mutants of these functions alone count; left out: of all that run
     recordings = ["golden/bind"]   # calls that `unmoved record` has seen; beside the spec
 
     [[pair.delta]]
@@ -69,6 +71,7 @@ class PairTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     domains: dict[str, str] = {}
     same: dict[str, str] = {}
     real: tuple[str, ...] = ()
+    focus: tuple[str, ...] = ()
     recordings: tuple[str, ...] = ()
     delta: tuple[DeclaredDelta, ...] = ()
     accepted: tuple[Accepted, ...] = ()
@@ -153,6 +156,7 @@ def _pair(table: PairTable, path: str) -> Pair:
         domains=table.domains,
         same=table.same,
         real=table.real,
+        focus=table.focus,
         observed=_recorded(table, path),
         deltas=table.delta,
         accepted=tuple(AcceptedMutant(id=each.id, why=each.why) for each in table.accepted),
@@ -237,6 +241,11 @@ def _input_doubts(pair: PairTable, at: KeyPath, line_of: LineOf) -> Iterator[Pro
         if not is_dotted(module):
             line = line_of((*at, "real", index))
             yield _problem(line, f"`real` has {shown(module)}, which names no module", "write its dotted name")
+    for index, name in enumerate(pair.focus):
+        wrong = _bad_reference(name, PairKind.CALLABLE)
+        if wrong is not None:
+            line = line_of((*at, "focus", index))
+            yield _problem(line, f"`focus` of a pair: {wrong.message}", wrong.fix, code=wrong.code)
 
 
 def _recording_doubts(pair: PairTable, path: str, line: int) -> Iterator[Problem]:

@@ -53,10 +53,11 @@ class AcceptedMutant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One pair to prove. `old` and `new`: `module:Qual.name` (a module alone for an import).
 
-    domains: a named domain for an input (`bind`, `self.server_args.host`, `os.environ['X']`). same: terms of the new
-    side that stand for one of the old side. real: modules of the standard library that run for real. observed: inputs
-    of recorded calls of the old side, as recorded (input -> data). origin: who asked for the pair (`ledger`, `plan`,
-    `spec`, `hand`, `all`)."""
+    domains: a named domain for an input (`bind`, `self.server_args.host`, `os.environ['X']`, `srv.numa:nodes()`: what a
+    function of the trees gives). same: terms of the new side that stand for one of the old side. real: modules of the
+    standard library that run for real. focus: functions of the new side (`module:Qual.name`) whose mutants are to be
+    told apart; all that run, where there is none. observed: inputs of recorded calls of the old side, as recorded
+    (input -> data). origin: who asked for the pair (`ledger`, `plan`, `spec`, `hand`, `all`)."""
 
     old: str
     new: str
@@ -64,6 +65,7 @@ class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     domains: dict[str, str] = {}
     same: dict[str, str] = {}
     real: tuple[str, ...] = ()
+    focus: tuple[str, ...] = ()
     observed: tuple[dict[str, Any], ...] = ()
     deltas: tuple[DeclaredDelta, ...] = ()
     accepted: tuple[AcceptedMutant, ...] = ()
