@@ -4,6 +4,7 @@ Effects that nobody can tell apart are one: attributes written between two calls
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from difflib import SequenceMatcher
 from operator import is_
@@ -20,6 +21,8 @@ from codemods.prove.wording import word
 
 _WRITES = ("set", "delete")
 _RESULTS = ("return", "raise", "yield", "yielded", "callback returns")
+_DIGITS = re.compile(r"\d+")
+_TOLD_APART = 24  # letters of a text that may have values in it
 _SPOKEN = ("log", "output", "error output", "warning")
 
 
@@ -301,7 +304,7 @@ def _about(event: Opaque) -> Any:
     if kind == "call":
         return (kind, id(unversioned(event._u_parts[0])))
     first = event._u_parts[3] if kind == "log" else event._u_parts[1] if len(event._u_parts) > 1 else None
-    if kind in _RESULTS or (kind in _SPOKEN and type(first) is not str):
+    if kind in _RESULTS or kind in _SPOKEN:
         return (kind, _opening(first))
     return (kind, id(term(EVENT, "about", unversioned(first))))
 
@@ -310,7 +313,9 @@ def _opening(value: Any) -> str:
     """Of a text, how it begins; of anything else, of which kind it is."""
     if type(value) is Opaque and value._u_kind is TEXT:
         return next((part for part in value._u_parts if type(part) is str), "")
-    return value if type(value) is str else value._u_kind if type(value) is Opaque else type(value).__name__
+    if type(value) is str:
+        return _DIGITS.sub("0", value[:_TOLD_APART])
+    return value._u_kind if type(value) is Opaque else type(value).__name__
 
 
 def early_reads(seen: Seen, is_certain: Callable[[Opaque], bool] = lambda _: False) -> list[Difference]:

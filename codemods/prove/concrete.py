@@ -27,6 +27,7 @@ from codemods.prove.stable import Twins
 from codemods.prove.subject import Subject
 from codemods.schema.prove import Pair
 
+ALL = "*"
 Case = Mapping[str, Any]
 _PATHS_A_CASE = 64
 _FAULTS_A_CASE = 32
@@ -61,8 +62,13 @@ def domains_of_pair(twins: Twins, pair: Pair, old: Subject, new: Subject) -> dic
     roots = {term(ROOT, name): name for name in old.roots()}
     known.update(observed_domains(pair.observed, known))
     known = {name: domain for name, domain in known.items() if _is_input(name, roots)}
+    if ALL in pair.domains:
+        known = {}
     for name, text in pair.domains.items():
         asked = parse_domain(text, name=name)
+        if isinstance(inner_of(asked), Unknown):
+            known.pop(name, None)
+            continue
         known[name] = with_hints(asked, found[name]) if name in found else asked
     return known
 
@@ -86,7 +92,8 @@ class Trials:
         self.budget = Budget(_PATHS_A_CASE, _FAULTS_A_CASE, 5.0)
 
     def run(self, count: int, end: float, *, most: int = 1) -> Trial:
-        """Up to `count` cases, until `end` (monotonic seconds); stops when `most` cases differ."""
+        """Up to `count` cases, until `end` (monotonic seconds); stops when `most` cases differ, each in something that
+        the ones before it did not show."""
         made = Trial()
         failing = 0
         for case in self._cases(count):
@@ -100,6 +107,7 @@ class Trials:
                 if made.case is None:
                     made.case = dict(case)
                 made.found.extend(found)
+                self._settled |= {topic(each.difference, each.seen) for each in found} if most > 1 else frozenset()
                 if failing >= most:
                     break
         return made

@@ -64,6 +64,8 @@ def measure(pair: PairOfSubjects, differs: Differs, spec: Pair, options: ProveOp
             continue
         if _is_told_apart(pair, place, mutant, differs, end):
             killed += 1
+        elif time.monotonic() > end:
+            untried.add(mutant.id)  # it was cut short
         else:
             left.append((place, mutant))
     return _judged(killed, left, spec, {mutant.id for _, mutant in made}, untried)

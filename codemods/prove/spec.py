@@ -8,6 +8,7 @@
     old = "srv.runner:Runner.bind"
     new = "srv.numa:bind"
     domains = { rank = "int 0..7", "os.environ['BIND']" = 'one_of ["", "0-3|4-7"]', "srv.numa:nodes()" = "list of int" }
+    # "*" = "opaque": of the inputs that are not named, none has a domain, whatever the code shows of them
     same = { "self.ps.rank" = "self.rank" }    # new = "old": two names of one input
     focus = ["srv.numa:bind"]      # mutants of these functions alone count; left out: of all that run
     recordings = ["golden/bind"]   # calls that `unmoved record` has seen; beside the spec
@@ -34,6 +35,7 @@ import msgspec
 from msgspec import Struct
 
 from codemods.plan.load import read_toml_file
+from codemods.prove.concrete import ALL
 from codemods.prove.domains_spec import BadDomain, parse_domain
 from codemods.prove.observed import Observed, observed_calls
 from codemods.prove.references import check_reference, is_dotted
@@ -229,6 +231,9 @@ def _input_doubts(pair: PairTable, at: KeyPath, line_of: LineOf) -> Iterator[Pro
         line = line_of((*at, "domains", name))
         if not name.strip():
             yield _problem(line, "`domains` has an empty name", "name an input: `rank`, `self.args.host`")
+        if name == ALL and domain != "opaque":
+            yield _problem(line, f"`domains` gives {shown(ALL)} {shown(domain)}", f'{ALL} can only be "opaque"')
+            continue
         try:
             parse_domain(domain, name=name)
         except BadDomain as bad:
