@@ -57,7 +57,7 @@ class Affected:
                 ):
                     return True
             elif isinstance(each, ast.ImportFrom):
-                if not self._is_same_import(old_module, new_module, each, among):
+                if self._is_import_felt(old_module, new_module, each, node, among):
                     return True
             elif isinstance(each, ast.Import):
                 if not self._are_modules(each):
@@ -74,10 +74,13 @@ class Affected:
         """Whether a function notices that a name means something else. Of a class that is as it was but for methods
         that came, went or have another signature, only who uses one of these does; of what it only annotates with,
         likewise."""
-        found = self.new.resolve(module, name.id)
+        is_made = not is_type and is_base(name, node)
+        return self._is_target_felt(self.new.resolve(module, name.id), node, is_type=is_type, is_base_here=is_made)
+
+    def _is_target_felt(self, found: Target, node: DefNode, *, is_type: bool, is_base_here: bool) -> bool:
         if not isinstance(found.node, ast.ClassDef):
             return not is_type
-        if not is_type and (is_base(name, node) or not self._has_sameframe(found)):
+        if not is_type and (is_base_here or not self._has_sameframe(found)):
             return True
         unsteady = self.unsteady_methods(found.key)
         return any(isinstance(each, ast.Attribute) and each.attr in unsteady for each in ast.walk(node))
@@ -90,20 +93,29 @@ class Affected:
             return False
         return outline(frame(found.node)) == outline(frame(there))
 
-    def _is_same_import(
-        self, old_module: str, new_module: str, node: ast.ImportFrom, among: set[str] | None = None
+    def _is_import_felt(
+        self, old_module: str, new_module: str, node: ast.ImportFrom, user: DefNode, among: set[str] | None
     ) -> bool:
+        """Whether a function notices what an import inside it brings now."""
+        bases = {each.id for each in ast.walk(user) if isinstance(each, ast.Name) and is_base(each, user)}
         for alias in node.names:
             if among is not None and alias.name not in among and alias.name != "*":
                 continue
-            targets = []
-            for side, module in ((self.old, old_module), (self.new, new_module)):
-                facts = self._facts(side, module)
-                source = side.modules.absolute(facts.path, node.level, node.module) if facts is not None else ""
-                targets.append(side.member(source, alias.name) if alias.name != "*" else _MISSING)
-            if not self.twins.is_same_target(*targets):
-                return False
-        return True
+            there, here = (
+                self._imported(side, module, node, alias)
+                for side, module in ((self.old, old_module), (self.new, new_module))
+            )
+            is_base_here = (alias.asname or alias.name) in bases
+            if not self.twins.is_same_target(there, here) and (
+                there.kind != here.kind or self._is_target_felt(here, user, is_type=False, is_base_here=is_base_here)
+            ):
+                return True
+        return False
+
+    def _imported(self, side: Side, module: str, node: ast.ImportFrom, alias: ast.alias) -> Target:
+        facts = self._facts(side, module)
+        source = side.modules.absolute(facts.path, node.level, node.module) if facts is not None else ""
+        return side.member(source, alias.name) if alias.name != "*" else _MISSING
 
     def _are_modules(self, node: ast.Import) -> bool:
         return all(self.old.has_module(alias.name) == self.new.has_module(alias.name) for alias in node.names)

@@ -50,6 +50,8 @@ class ModuleFacts:
         self._find_changes()
 
     def _bind(self, index: int, node: ast.stmt, *, is_nested: bool) -> None:
+        if _is_itself(node):
+            return
         if isinstance(node, ast.Import | ast.ImportFrom):
             self._bind_import(index, node)
         elif isinstance(node, DefNode):
@@ -98,6 +100,13 @@ class ModuleFacts:
     @cached_property
     def all_names(self) -> frozenset[str]:
         return frozenset(self.bindings)
+
+
+def _is_itself(node: ast.stmt) -> bool:
+    """`name = name`, as renames leave behind: what the name means stays what it was."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Name):
+        return False
+    return all(isinstance(each, ast.Name) and each.id == node.value.id for each in node.targets)
 
 
 def _blocks(node: ast.stmt) -> Iterator[ast.stmt]:

@@ -55,6 +55,7 @@ _FROM = "from srv.runner import Runner\n\n\n"
         "def use(rank):\n    return Runner(rank)\n",
         "def use(value):\n    return isinstance(value, Runner)\n",
         "def use(rank):\n    return Runner(rank).kept()\n",
+        "def use(rank):\n    from srv.runner import Runner as R\n    return R(rank).kept()\n",
     ],
 )
 def test_who_does_not_notice_that_a_method_is_gone_is_no_pair(user: str) -> None:
@@ -96,3 +97,18 @@ def test_a_value_is_followed_under_every_name_that_it_has(user: str) -> None:
 def test_names_beside_a_changed_one_reach_nobody() -> None:
     user = "from srv.runner import TABLE, helper\n\n\ndef use(x):\n    return helper(x)\n"
     assert _reached(_MOVED, user) == []
+
+
+def test_who_names_a_lost_method_after_an_import_of_its_own_is_a_pair() -> None:
+    user = "def use(rank):\n    from srv.runner import Runner\n    return Runner(rank).lost()\n"
+    assert _reached(_LOST, user) == ["srv.user:use"]
+    assert _reached(_BASE, user.replace("lost", "kept")) == ["srv.user:use"]
+    base = "def use():\n    from srv.runner import Runner\n\n    class Mine(Runner):\n        pass\n\n    return Mine\n"
+    assert _reached(_LOST, base) == ["srv.user:use"]
+
+
+def test_a_name_that_is_bound_to_itself_means_what_it_meant() -> None:
+    """As renames leave behind: `Runner = Runner`."""
+    user = _FROM + "class Made(Runner):\n    pass\n\n\nMade = Made\n"
+    other = {"srv/other.py": "def use(rank):\n    from srv.user import Made\n    return Made(rank).kept()\n"}
+    assert [each for each in _reached(_LOST, user, more=other) if "other" in each] == []
