@@ -170,6 +170,13 @@ def light_tree(files: FileSet, path: str) -> tuple[Text, ast.Module]:
     return _trees[key]
 
 
+def forget_all() -> None:
+    """Lets go of everything that is kept here, as before other trees are looked at."""
+    _cache.clear()
+    _trees.clear()
+    _litter.clear()
+
+
 def forget(source: Source) -> None:
     """A cache has let go of a file. Its scopes refer to each other, so that only the cyclic collector frees them;
     where it does not run by itself (cli/session.py) it runs here, after every few megabytes of text."""

@@ -22,6 +22,7 @@ from codemods.schema.certificate import Certificate
 from codemods.schema.config import Settings
 from codemods.schema.errors import InternalError, UnmovedError
 from codemods.schema.progress import Progress
+from codemods.source.parse import forget_all
 from codemods.verify.certificate import Explain, Readers, certify
 
 # Objects that may pile up before the cyclic collector goes through them: about 40 MB of syntax trees.
@@ -158,6 +159,7 @@ def _certified(store: ObjectStore, commit: str, request: Request) -> Certificate
 def _tidy() -> None:
     """Where the cyclic collector does not run by itself: what has piled up is collected, once it is worth it."""
     if not gc.isenabled() and gc.get_count()[0] > _PILE:
+        forget_all()
         gc.collect()
 
 
