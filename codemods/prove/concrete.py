@@ -25,6 +25,7 @@ from codemods.prove.opaque import ROOT, Opaque, term
 from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
 from codemods.prove.stable import Twins
 from codemods.prove.subject import Subject
+from codemods.schema.errors import ConfigError
 from codemods.schema.prove import Pair
 
 ALL = "*"
@@ -66,11 +67,29 @@ def domains_of_pair(twins: Twins, pair: Pair, old: Subject, new: Subject) -> dic
         known = {}
     for name, text in pair.domains.items():
         asked = parse_domain(text, name=name)
+        _check_input(name, old, new)
         if isinstance(inner_of(asked), Unknown):
             known.pop(name, None)
             continue
         known[name] = with_hints(asked, found[name]) if name in found else asked
     return known
+
+
+class UnknownInput(ConfigError):
+    """A spec gives a domain to what is no input of the pair."""
+
+    code = "unknown-input"
+
+
+def _check_input(name: str, old: Subject, new: Subject) -> None:
+    """Raises UnknownInput: a domain of nothing would change nothing, and nobody would know."""
+    heads = [*dict.fromkeys([*old.roots(), *new.roots()]), *(["self"] if old.is_bound() or new.is_bound() else [])]
+    is_other = name == ALL or ":" in name or name.startswith("os.environ[")  # the results of calls, the environment
+    if not is_other and name.partition(".")[0].partition("[")[0] not in heads:
+        raise UnknownInput(
+            f"a domain is given for {name}, which is no input of {new.reference}",
+            fix=f"the inputs are {', '.join(heads)} with their attributes, and os.environ['NAME']",
+        )
 
 
 def _is_input(name: str, roots: Mapping[Opaque, str]) -> bool:

@@ -140,6 +140,8 @@ _MOVES = (
         "mutant",
         "name domains in a spec that make a slip show; accept there, with the reason, what no run can tell apart",
     ),
+    ("was stopped after", f"give it more with --seconds; {_SMALLER}"),
+    ("unknown-input", "mend the name in the spec"),
     ("took longer", f"give it more with --seconds and --paths; {_SMALLER}"),
     ("mb and was stopped", _SMALLER),
     ("could not be followed", f"name a domain for that value in a spec; {_SMALLER}"),

@@ -1,4 +1,5 @@
-"""A declared difference hides no other one, and of what is declared it is known whether it occurs."""
+"""A declared difference hides no other one, and of what is declared it is known whether it occurs. Domains are given to
+inputs, and to nothing else."""
 
 from __future__ import annotations
 
@@ -54,3 +55,20 @@ def test_a_difference_can_be_declared_by_its_place() -> None:
     assert proved(OLD, *places).verdict is ProofVerdict.AGREES
     assert proved(OLD, places[0]).verdict is ProofVerdict.DIFFERS
     assert proved(SLIP, *places).verdict is ProofVerdict.DIFFERS
+
+
+def test_a_domain_of_what_is_no_input_is_refused() -> None:
+    opaque.forget()
+    files = FileSet(MemoryTree({"runner.py": (LOGGER + OLD).encode()}))
+    twins = Twins(Side("old", files), Side("new", files), ())
+    for name, is_known in (
+        ("nodez", False),
+        ("self.nodes", False),
+        ("nodes", True),
+        ("os.environ['X']", True),
+        ("*", True),
+        ("m:f()", True),
+    ):
+        pair = Pair(old="runner:bind", new="runner:bind", domains={name: "opaque"})
+        result = prove_pair(twins, pair, ProveOptions(jobs=1, mutants=0, seconds=30))
+        assert ("no input of runner:bind" in result.reason) is not is_known, result.reason

@@ -162,6 +162,7 @@ def test_open_differences_come_gravest_first_and_faults_last() -> None:
         (unsure("m:C differs from itself: time"), "from run to run"),
         (unsure("source-error: m.py:2: can't be parsed in the new tree: invalid syntax"), "mend the syntax there"),
         (unsure("no-such-callable: the old tree has no function m:f"), "what there is on both sides"),
+        (unsure("it was stopped after 41 s; raise --seconds, or prove smaller pieces"), "more with --seconds"),
         (unsure("something unheard of, in time"), "read both sides by hand"),
     ],
 )
