@@ -107,12 +107,16 @@ class ClassSubject:
                 call_back(run, freezer)
             self.loader.settle(run)
         except Stopped as stopped:
-            run.record("stopped", str(stopped))
+            self._cut(run, "stopped", str(stopped))
         except Unsupported as problem:
-            run.record("unsupported", str(problem))
+            self._cut(run, "unsupported", str(problem))
         except RecursionError:
-            run.record("stopped", "recursion")
+            self._cut(run, "stopped", "recursion")
         return run
+
+    def _cut(self, run: Run, how: str, why: str) -> None:
+        self.loader.state.put_back(run, self.loader.canonical)
+        run.record(how, why)
 
     def _sequence(self, run: Run, sequence: tuple[str, ...]) -> None:
         args, kwargs = self._arguments(run, self.plan.making, "", 1)

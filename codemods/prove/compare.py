@@ -65,8 +65,9 @@ def differences(seen: Seen, aliases: dict[Opaque, Any] | None = None) -> list[Di
     settler = Settler(seen.world, aliases)
     old, old_writes = _split(seen.old)
     new, new_writes = _split(seen.new)
-    if is_cut(seen.old) or is_cut(seen.new):
-        size = max(min(len(old), len(new)) - 1, 0)
+    ends = [len(effects) - 1 for effects, run in ((old, seen.old), (new, seen.new)) if is_cut(run)]
+    if ends:  # what a run did before it was cut stands; the other one may have come to its end earlier
+        size = max(min(ends), 0)
         old, new = old[:size], new[:size]
         old_writes = [each for each in old_writes if each.before < size]
         new_writes = [each for each in new_writes if each.before < size]

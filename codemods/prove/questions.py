@@ -11,7 +11,7 @@ from typing import Any
 from codemods.prove.errors import OpaqueError, Stopped
 from codemods.prove.facts import MISSING
 from codemods.prove.freeze import Freezer, joined, mark, text_parts, thaw
-from codemods.prove.opaque import ATTR, CALL, GLOBAL, ITEM, LEN, OP, ROOT, TEXT, Opaque, length_of, term
+from codemods.prove.opaque import ATTR, CALL, ITEM, LEN, OP, ROOT, TEXT, Opaque, length_of, term
 from codemods.prove.world import World
 
 _CONSTANTS = (str, int, float, bool, bytes)
@@ -105,7 +105,7 @@ class Questions:
         kind = value._u_kind
         if (
             kind is TEXT
-            or (kind is GLOBAL and value in self.implicit)
+            or value in self.implicit  # it was used as None can't be
             or (kind is ROOT and value._u_parts[0] == "self")
         ):
             return False

@@ -3,11 +3,14 @@ effect at the end of the run and put back, so that no world sees another."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 from collections.abc import Callable, Mapping
 from operator import is_
 from typing import TYPE_CHECKING, Any
+
+from codemods.prove.errors import Stopped, Unsupported
 
 if TYPE_CHECKING:
     from codemods.prove.run import Run
@@ -115,6 +118,15 @@ class State:
                     self._class(run, canonical(f"{module}:{each.name}"), each)
             for cache in kept.caches:
                 cache.cache_clear()
+
+    def put_back(self, run: Run, canonical: Callable[[str], str]) -> None:
+        """What a run that was cut has left, without a word of it: the next world must not see it."""
+        at = len(run.events)
+        with contextlib.suppress(Exception, Stopped, Unsupported):
+            self.settle(run, canonical)
+        del run.events[at:], run.reaches[at:]
+        if run.places is not None:
+            del run.places[at:], run.stacks[at:]
 
     @staticmethod
     def _globals(run: Run, canonical: Callable[[str], str], module: str, space: Space, kept: _Kept) -> None:

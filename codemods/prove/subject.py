@@ -143,12 +143,16 @@ class Subject:
                 self.loader.settle(run)
             run.is_plain = self._is_plain(run)
         except Stopped as stopped:
-            run.record("stopped", str(stopped))
+            self._cut(run, "stopped", str(stopped))
         except Unsupported as problem:
-            run.record("unsupported", str(problem))
+            self._cut(run, "unsupported", str(problem))
         except RecursionError:
-            run.record("stopped", "recursion")
+            self._cut(run, "stopped", "recursion")
         return run
+
+    def _cut(self, run: Run, how: str, why: str) -> None:
+        self.loader.state.put_back(run, self.loader.canonical)
+        run.record(how, why)
 
     def _is_plain(self, run: Run) -> bool:
         """Whether nothing would come after a fault that ends the call."""

@@ -116,3 +116,23 @@ def test_what_nothing_follows_to_its_end_is_not_said_to_agree() -> None:
 def test_no_false_alarm(old: str, new: str) -> None:
     found = proved(f"def f(x, y):\n    {old}\n", f"def f(x, y):\n    {new}\n", "f")
     assert found.verdict is ProofVerdict.AGREES, found
+
+
+def test_who_ends_is_told_from_who_goes_on() -> None:
+    old = "def f(node):\n    while node:\n        node.visit()\n        node = node.up\n        if node is None:\n"
+    old += "            break\n"
+    found = proved(old, old.replace("        node = node.up\n", ""), "f")
+    assert found.verdict is ProofVerdict.DIFFERS, found
+
+
+def test_a_run_that_is_cut_leaves_nothing_to_the_next() -> None:
+    old = "seen = []\n\n\ndef f(x):\n    seen.append(x)\n    while x.goes_on():\n        pass\n    return x\n"
+    found = proved(old, old.replace("    return x", "    x = x\n    return x"), "f")
+    assert found.verdict is ProofVerdict.AGREES, found
+
+
+def test_what_was_used_is_not_none() -> None:
+    old = "def f(self):\n    size = self.size\n    link = self.link\n    with link.opened():\n"
+    old += "        assert link is not None\n        return link.send(size)\n"
+    new = old.replace("    size = self.size\n    link = self.link\n", "    size, link = self.size, self.link\n")
+    assert proved(old, new, "f").verdict is ProofVerdict.AGREES
