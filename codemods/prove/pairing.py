@@ -61,6 +61,7 @@ class PairOfSubjects:
         self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
         self.new.renamed = shared_names(self.old, self.new) | bind_same(self.same)
+        self.new.never = frozenset({*self.new.roots()} - {*self.old.roots(), *self.new.renamed})
         if (
             not is_real
             and all(each.calls_itself() for each in (self.old, self.new))
@@ -76,8 +77,13 @@ class PairOfSubjects:
         return certain_of(self.old, self.new)
 
     def is_certain(self, value: Opaque) -> bool:
-        """Whether an attribute of an input is there whenever the callable begins."""
-        return self._certain.has(value)
+        """Whether an attribute of an input is there whenever the callable begins, or a spec speaks of it."""
+        return value in self._spoken or self._certain.has(value)
+
+    @cached_property
+    def _spoken(self) -> frozenset[Opaque]:
+        parts = [name.split(".") for name in self.same]
+        return frozenset(input_term(".".join(each[:size])) for each in parts for size in range(2, len(each)))
 
     def with_new(self, side: Side) -> PairOfSubjects:
         """The same old side beside another new one."""
@@ -86,7 +92,7 @@ class PairOfSubjects:
         loader = Loader(made.twins, side, is_real=self.is_real, real_modules=self.real_modules)
         made.new = Subject(loader, self.new.reference)
         made.new.renamed = shared_names(made.old, made.new) | bind_same(self.same)
-        made.new.is_repeated = made.old.is_repeated
+        made.new.is_repeated, made.new.never = made.old.is_repeated, self.new.never
         return made
 
     def twin_of(self, subject: Subject) -> PairOfSubjects:

@@ -233,7 +233,7 @@ def _runner(evidence: Evidence, asked: Pair) -> Callable[[PairOfSubjects, float]
 
     def differs(pair: PairOfSubjects, end: float) -> bool:
         left = max(0.5, end - time.monotonic())
-        found = walk(pair, Budget(4000, 8000, left), most=1 if real is None else 20, besides=known).found
+        found = walk(pair, Budget(4000, 100_000, left), most=1 if real is None else 20, besides=known).found
         if real is None or not all(evidence.doubtful(each) for each in found):
             return bool(found)
         mutated = real.with_new(pair.new.loader.side)

@@ -16,13 +16,16 @@ from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
 from codemods.prove.live import stand_for
 from codemods.prove.missing import no_such
-from codemods.prove.opaque import GLOBAL, ROOT, Opaque, current, term
+from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, current, term
 from codemods.prove.run import Run
 from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
 from codemods.prove.world import World
 
 _UNFOLLOWED = contextlib.nullcontext()
+
+
+_REST, _MORE = "*", "more"  # what `*args` and `**kwargs` are given
 
 
 class Subject:
@@ -37,8 +40,10 @@ class Subject:
             raise no_such(loader.side, reference, "function")
         self.node, self.owner, self.module = node, owner, module
         self.decorators = [ast.unparse(each) for each in node.decorator_list]
+        self.never: frozenset[str] = frozenset()  # parameters with a default that no caller of the old side can give
         self.is_repeated = False  # whether it is called twice, as where a cache came or went
         self._load()
+        self._defaults = _tables(self.function)
 
     @property
     def path(self) -> str:
@@ -100,10 +105,14 @@ class Subject:
         with_default = self._with_default
         omits = bool(with_default) and world.ask(("defaults",), (False, True))
         for name in self.roots():
-            if omits and name in with_default:
+            if name in with_default and (omits or name in self.never):
                 continue
             root = self.renamed.get(name, term(ROOT, name))
             found[name] = current.run.given(root) if type(root) is Opaque and root in world.values else root
+        args = self.node.args
+        if (args.vararg or args.kwarg) and not omits and world.ask(("more",), (False, True)):
+            found.update({_REST: term(ROOT, "one more")} if args.vararg else {})
+            found.update({_MORE: term(ROOT, "one more by name")} if args.kwarg else {})
         return found
 
     @cached_property
@@ -128,6 +137,8 @@ class Subject:
         run.lone = self.loader.lone.find
         current.run = run
         self.loader.state.remember()
+        for table, kept in self._defaults:
+            _put_back(table, kept)
         try:
             inputs = self.inputs(world)
             with followed(run) if trace else _UNFOLLOWED:
@@ -176,6 +187,8 @@ class Subject:
 
     def _start(self, inputs: dict[str, Any]) -> Any:
         positional = {each.arg for each in self.node.args.posonlyargs}
+        if _REST in inputs:
+            positional |= {_REST, *(each.arg for each in self.node.args.args)}
         args = [value for name, value in inputs.items() if name in positional]
         kwargs = {name: value for name, value in inputs.items() if name not in positional} if positional else inputs
         if self.owner is None:
@@ -207,11 +220,34 @@ class Subject:
         for name, value in inputs.items():
             if isinstance(value, list | dict | set):
                 run.record("argument", name, run.freezer.freeze(value))
+        for table, kept in self._defaults:
+            now, then = run.freezer.freeze(table), run.freezer.freeze(kept)
+            if term(OP, "is", now) is not term(OP, "is", then):
+                run.record("argument", "default", now)
+                run.put_at(((f"<{self.loader.side.label}>{self.path}", self.node.lineno),))
         parameters = {id(value) for value in inputs.values() if isinstance(value, list | dict | set)}
         for each, now in run.changed_given():
             if id(now) not in parameters:
                 run.record("argument", each, run.freezer.freeze(now))
         self.loader.settle(run)
+
+
+def _tables(function: Any) -> list[tuple[Any, Any]]:
+    """The defaults of a function that a call may change, each with what it holds at first."""
+    function = getattr(function, "__func__", function)
+    given = [
+        *(getattr(function, "__defaults__", None) or ()),
+        *(getattr(function, "__kwdefaults__", None) or {}).values(),
+    ]
+    return [(each, type(each)(each)) for each in given if type(each) in (list, dict, set)]
+
+
+def _put_back(table: Any, kept: Any) -> None:
+    table.clear()
+    if isinstance(table, list):
+        table.extend(kept)
+    else:
+        table.update(kept)
 
 
 def _givers(run: Run, value: Any) -> tuple[Place, ...]:

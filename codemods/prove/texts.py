@@ -47,6 +47,8 @@ def piece(value: Any, spec: str, kind: str) -> list[Any]:
     """One value of a template, converted."""
     if not has_opaque(value):
         return text_parts(("%" + spec + kind) % (value,))
+    if kind in "eEfFgG" and not set(spec) & set("-*"):
+        return [(current.run.freezer.freeze(value), f"{spec}{kind}")]  # the same as `format` makes of a number
     if kind in ("s", "d") and not spec:
         return [(current.run.freezer.freeze(value), "" if kind == "s" else "d")]
     return [(current.run.freezer.freeze(value), "!r" if kind == "r" and not spec else f"%{spec}{kind}")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codemods.schema.prove import ProofVerdict
+from codemods.schema.prove import Pair, ProofVerdict
 from tests.support.prove_texts import codes, proved
 
 _ABSTRACT = """
@@ -105,3 +105,70 @@ def test_differences_of_one_kind_do_not_hide_others() -> None:
     )
     after = before.replace("'failed'", "'did not'").replace("'a'", "'b'")
     assert codes(proved(before, after, "run")) == [("D8", 6), ("D8", 25)]
+
+
+def test_arguments_beyond_the_parameters_are_given_too() -> None:
+    before = "def run(send, *args, **kwargs):\n    send(*args, **kwargs)\n"
+    for call in ("send(*args)", "send(**kwargs)"):
+        after = before.replace("send(*args, **kwargs)\n", f"{call}\n")
+        assert [code for code, _ in codes(proved(before, after, "run"))] == ["D8"]
+    assert proved(before, before.replace("send(*args", "send(*[*args]"), "run").verdict is ProofVerdict.AGREES
+
+
+def test_a_parameter_that_is_new_and_has_a_default_is_left_out_as_callers_do() -> None:
+    before = "def run(send):\n    send(1)\n"
+    assert proved(before, "def run(send, size=1):\n    send(size)\n", "run").verdict is ProofVerdict.AGREES
+    assert codes(proved(before, "def run(send, size=2):\n    send(size)\n", "run")) == [("D8", 2)]
+
+
+def test_a_number_is_written_alike_by_percent_and_by_format() -> None:
+    before = "def run(send, x):\n    send('%.2f %8.3e' % (x, x))\n"
+    assert proved(before, "def run(send, x):\n    send(f'{x:.2f} {x:8.3e}')\n", "run").verdict is ProofVerdict.AGREES
+    assert codes(proved(before, "def run(send, x):\n    send(f'{x:.3f} {x:8.3e}')\n", "run")) == [("D8", 2)]
+
+
+_TWO_NAMES = """
+class Runner:
+    def run(self, send):
+        if self.rank > 1:
+            send(self.rank)
+
+
+def nodes():
+    return open("x")
+
+
+def helper(x):
+    return x + 1
+
+
+def bind(send, rank):
+    send(helper(rank), nodes()[0])
+"""
+
+
+def test_one_input_under_two_names_is_one_input() -> None:
+    after = _TWO_NAMES.replace("self.rank", "self.ps.rank")
+    assert codes(proved(_TWO_NAMES, after, "Runner.run")) != []
+    pair = Pair(old="", new="", same={"self.ps.rank": "self.rank"})
+    assert proved(_TWO_NAMES, after, "Runner.run", pair=pair).verdict is ProofVerdict.AGREES
+
+
+def test_what_a_function_of_the_trees_gives_may_have_a_domain() -> None:
+    after = _TWO_NAMES.replace("nodes()[0]", "min(nodes())")
+    domains = {"m:nodes()": "list 1..3 of int 0..5", "rank": "int"}
+    found = proved(_TWO_NAMES, after, "bind", pair=Pair(old="", new="", domains=domains))
+    assert [each.code for each in found.deltas] == ["D8"]
+    assert any(line.startswith("nodes() = [") for line in found.deltas[0].world), found.deltas[0].world
+    domains["m:nodes()"] = "list 1..1 of int 0..5"
+    assert proved(_TWO_NAMES, after, "bind", pair=Pair(old="", new="", domains=domains)).verdict is ProofVerdict.AGREES
+
+
+def test_only_mutants_of_what_the_spec_focuses_on_count() -> None:
+    after = _TWO_NAMES.replace("def helper(x)", "def other(x)").replace("helper(rank)", "other(rank)")
+    whole = proved(_TWO_NAMES, after, "bind", mutants=60)
+    focused = proved(_TWO_NAMES, after, "bind", pair=Pair(old="", new="", focus=("m:bind",)), mutants=60)
+    assert 0 < focused.mutants.total <= whole.mutants.total
+    lost = proved(_TWO_NAMES, after, "bind", pair=Pair(old="", new="", focus=("m:nowhere",)), mutants=60)
+    assert lost.verdict is ProofVerdict.INCONCLUSIVE
+    assert "does not run in this pair" in lost.reason

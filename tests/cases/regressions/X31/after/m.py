@@ -1,0 +1,3 @@
+def collect(item, seen=[]):
+    seen.append(item)
+    return seen

@@ -1,0 +1,2 @@
+from m import collect
+print(collect(1), collect(2))

@@ -1,0 +1,3 @@
+def block(size, conf):
+    size = size or conf.block
+    return size

@@ -1,0 +1,3 @@
+def first_free(slots, probe):
+    states = (probe(slot) for slot in slots)
+    return any(states)

@@ -1,0 +1,2 @@
+def load(names, want, read):
+    return [read(name) for name in names if want(name)]

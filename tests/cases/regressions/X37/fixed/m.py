@@ -1,0 +1,6 @@
+class Runner:
+    steps = 0
+
+    def step(self):
+        self.steps += 1
+        return self.steps

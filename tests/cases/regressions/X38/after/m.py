@@ -1,0 +1,2 @@
+def fits(low, size, high):
+    return low <= size or size < high

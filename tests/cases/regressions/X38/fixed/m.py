@@ -1,0 +1,2 @@
+def fits(low, size, high):
+    return low <= size and size < high

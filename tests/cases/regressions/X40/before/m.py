@@ -1,0 +1,2 @@
+def complain(name):
+    raise ValueError('no model %r' % (name,))

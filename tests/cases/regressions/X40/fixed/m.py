@@ -1,0 +1,2 @@
+def complain(name):
+    raise ValueError(f'no model {name!r}')

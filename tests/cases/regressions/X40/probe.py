@@ -1,0 +1,6 @@
+from m import complain
+
+try:
+    complain('a')
+except ValueError as error:
+    print(error)

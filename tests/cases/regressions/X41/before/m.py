@@ -1,0 +1,2 @@
+def shown(seconds, log):
+    log('took %.2f s' % seconds)

@@ -1,0 +1,2 @@
+def shown(seconds, log):
+    log(f'took {seconds:.2f} s')

@@ -1,0 +1,2 @@
+from m import shown
+shown(1.23456, print)

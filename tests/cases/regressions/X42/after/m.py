@@ -1,0 +1,3 @@
+def step(lock, timer, run):
+    with timer, lock:
+        run()

@@ -1,0 +1,4 @@
+def step(lock, timer, run):
+    with lock:
+        with timer:
+            run()

@@ -1,0 +1,6 @@
+def load(open_, parse, path):
+    try:
+        text = open_(path)
+    except OSError:
+        return None
+    return parse(text)

@@ -1,0 +1,7 @@
+def load(open_, parse, path):
+    try:
+        text = open_(path)
+    except OSError:
+        return None
+    else:
+        return parse(text)

@@ -1,0 +1,2 @@
+def traced(run, *args, **kwargs):
+    return run(*args)

@@ -1,0 +1,3 @@
+def traced(run, *args, **kwargs):
+    result = run(*args, **kwargs)
+    return result

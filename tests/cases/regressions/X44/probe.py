@@ -1,0 +1,2 @@
+from m import traced
+print(traced(dict, a=1))

@@ -1,0 +1,3 @@
+async def sync(send, wait):
+    await send(1)
+    await wait(2)
