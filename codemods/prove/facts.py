@@ -50,11 +50,9 @@ class About:
             return bool(self.equal)
         if self.size is not None:
             return self.size > 0
-        if self.low is not None and (self.low > 0 or (self.low == 0 and self.low_open)):
+        if self._is_outside(0):
             return True
-        if self.high is not None and (self.high < 0 or (self.high == 0 and self.high_open)):
-            return True
-        return None
+        return False if self.low == self.high == 0 else None
 
     def is_none(self) -> bool | None:
         """Whether it is None; None when both are possible."""
@@ -76,8 +74,11 @@ class About:
             return False
         if self.truth is not None and bool(constant) != self.truth:
             return False
-        if isinstance(constant, int | float) and self._is_outside(constant):
-            return False
+        if isinstance(constant, int | float):
+            if self._is_outside(constant):
+                return False
+            if self.low is not None and self.low == self.high:
+                return True
         if isinstance(constant, str | bytes | tuple) and self.size is not None and len(constant) != self.size:
             return False
         if any(answer != isinstance(constant, each) for each, answer in self.isa.items() if isinstance(each, type)):
@@ -97,10 +98,13 @@ class About:
                 return bool(self.equal <= number if or_equal else self.equal < number)
             except TypeError:
                 return None
+        if self.truth is False:
+            return number > 0 or (or_equal and number == 0)  # what has an order among numbers, and is false, is zero
         low, high = self.low, self.high
-        if high is not None and (high < number or (high == number and (or_equal or self.high_open))):
+        is_other = (self.truth and number == 0) or any(each == number for each in self.unequal)
+        if high is not None and (high < number or (high == number and (or_equal or is_other or self.high_open))):
             return True
-        if low is not None and (low > number or (low == number and (not or_equal or self.low_open))):
+        if low is not None and (low > number or (low == number and (not or_equal or is_other or self.low_open))):
             return False
         return None
 
@@ -128,11 +132,17 @@ class About:
                 continue
             if answer and issubclass(known, kind):
                 return True
-            if answer and known in _DISJOINT and kind in _DISJOINT and not issubclass(kind, known):
+            if answer and _is_apart(known, kind):
                 return False
             if not answer and issubclass(kind, known):
                 return False
         return None
+
+
+def _is_apart(one: type, other: type) -> bool:
+    """Whether nothing is an instance of both: they come from different ones of the builtin classes."""
+    roots = [next((each for each in _DISJOINT if issubclass(kind, each)), None) for kind in (one, other)]
+    return None not in roots and roots[0] is not roots[1]
 
 
 class Facts:
@@ -183,6 +193,8 @@ class Facts:
             answer = about.equals(question[2])
         elif kind in ("lt", "le"):
             answer = about.below(question[2], or_equal=kind == "le")
+            if answer is not None and about.none is None:
+                about.none = False  # what has an order is something
         elif kind == "isa":
             answer = about.is_a(question[2])
         elif kind == "size":

@@ -150,13 +150,14 @@ def walk(
     values: dict[Opaque, Any] | None = None,
     most: int = 200,
     besides: Collection[tuple[str, str]] = (),
+    with_faults: bool = True,
 ) -> Walk:
     """Every world of a pair. Of differences that speak of the same thing, the first few are kept; the walk stops early
     where `most` different things differ. besides: code and message of what is known to differ."""
     made = Walk(known=set(besides))
     exploration = Exploration(pair.run, budget, values)
     topics: dict[Any, int] = {}
-    for seen in exploration.worlds():
+    for seen in exploration.worlds(with_faults=with_faults):
         current.run = _OUTSIDE  # whoever compares must not ask the world anything
         _count_cut(made, seen)
         for each in [*differences(seen, pair.aliases), *([] if seen.is_fault else early_reads(seen, pair.is_certain))]:

@@ -18,6 +18,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from codemods.schema.prove import Delta
 from codemods.source.files import FileSet, MemoryTree
 from tests.support.field_cases import contents
 
@@ -26,6 +27,19 @@ Side = Literal["before", "after", "fixed"]
 SIDES: tuple[Side, ...] = ("before", "after", "fixed")
 _DRIVER = Path(__file__).parents[1] / "support" / "run_probes.py"
 _ALL_PROBES_SECONDS = 120
+# What `where.toml: declared` says in words: what such a delta speaks of.
+DECLARED = {
+    "B01": ("dp_size",),
+    "B18": ("warm",),
+    "B19": ("m.TABLE", "m.rotate_fast is"),
+    "B21": ("m.act is",),
+    "B68": ("m.FILES", "m.FILTER"),
+    "B74": ("m.get_rank is",),
+    "X01": ("step",),
+    "X16": ("m.fast_sort is",),
+    "X17": ("kern.quick is",),
+    "X30": ("build.SOURCES",),
+}
 
 
 class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,6 +109,12 @@ def load_cases() -> tuple[Case, ...]:
     cases = tuple(msgspec.toml.decode(path.read_bytes(), type=Case) for path in paths)
     assert [case.id for case in cases] == [path.parent.name for path in paths]
     return cases
+
+
+def is_meant(delta: Delta, declared: tuple[str, ...]) -> bool:
+    """Whether a delta is one of those that are declared."""
+    said = " ".join([delta.message, *delta.world])
+    return any(name in said for name in declared)
 
 
 def write_tree(tree: Mapping[str, bytes], into: Path) -> Path:

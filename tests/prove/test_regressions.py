@@ -14,27 +14,14 @@ from codemods.prove.pairs import pairs_of_change
 from codemods.prove.prover import prove_pair
 from codemods.prove.sides import Side as Tree
 from codemods.prove.stable import Twins
-from codemods.schema.prove import DeclaredDelta, Delta, Pair, PairKind, PairResult, ProofVerdict
+from codemods.schema.prove import DeclaredDelta, Pair, PairKind, PairResult, ProofVerdict
 from codemods.source.files import FileSet
-from tests.prove.regression_pairs import Case, Side, load_cases
+from tests.prove.regression_pairs import DECLARED, Case, Side, is_meant, load_cases
 
 pytestmark = pytest.mark.cases
 each_case = pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.id)
 
 _OPTIONS = ProveOptions(jobs=1, mutants=0, paths=3000, faults=6000, seconds=20.0)
-# What `where.toml: declared` says in words: what such a delta speaks of.
-_DECLARED = {
-    "B01": ("dp_size",),
-    "B18": ("warm",),
-    "B19": ("m.TABLE", "m.rotate_fast is"),
-    "B21": ("m.act is",),
-    "B68": ("m.FILES", "m.FILTER"),
-    "B74": ("m.get_rank is",),
-    "X01": ("step",),
-    "X16": ("m.fast_sort is",),
-    "X17": ("kern.quick is",),
-    "X30": ("build.SOURCES",),
-}
 
 
 def _changed(old: FileSet, new: FileSet) -> set[str]:
@@ -56,11 +43,6 @@ def results(case_id: str, side: Side) -> list[PairResult]:
     old, new = case.files("before"), case.files(side)
     pairs = pairs_of_change(old, new, _changed(old, new))
     return [proved(case, side, pair) for pair in pairs]
-
-
-def _is_meant(delta: Delta, declared: tuple[str, ...]) -> bool:
-    said = " ".join([delta.message, *delta.world])
-    return any(name in said for name in declared)
 
 
 def _shown(found: list[PairResult]) -> str:
@@ -90,10 +72,10 @@ def test_the_slip_is_found_and_its_place_is_named(case: Case) -> None:
 @each_case
 def test_the_mended_tree_agrees_but_for_what_is_declared(case: Case) -> None:
     found = results(case.id, "fixed")
-    declared = _DECLARED.get(case.id, ())
+    declared = DECLARED.get(case.id, ())
     assert bool(declared) == bool(case.where.declared)
     for each in found:
-        unmeant = [delta for delta in each.deltas if not _is_meant(delta, declared)]
+        unmeant = [delta for delta in each.deltas if not is_meant(delta, declared)]
         assert not unmeant, _shown(found)
         assert each.verdict is (ProofVerdict.DIFFERS if each.deltas else ProofVerdict.AGREES), _shown(found)
 
