@@ -195,6 +195,8 @@ class Facts:
             answer = about.below(question[2], or_equal=kind == "le")
             if answer is not None and about.none is None:
                 about.none = False  # what has an order is something
+            if about.truth is False and about.low is None and about.high is None:
+                about.low = about.high = 0.0
         elif kind == "isa":
             answer = about.is_a(question[2])
         elif kind == "size":

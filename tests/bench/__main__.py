@@ -1,6 +1,7 @@
 """`python -m tests.bench`: one extraction, the three real plans and the peer on the real tree, as a Markdown table.
 Before that, what being recorded costs.
-With `--history`, `verify` on a real history too; with `--peer`, the verifier of that history beside it.
+With `--history`, `verify` on a real history too; with `--peer`, the verifier of that history beside it. `prove` on the
+given pairs, with its peers, and on a method of that history.
 
 Exits 1 when a stated bound is missed, 2 when the tree can't be had."""
 
@@ -14,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import record, verify
+from tests.bench import prove, record, verify
 from tests.bench.measure import Measured, measure
 from tests.support.real_tree import Unreachable, clone, real_tree
 
@@ -28,18 +29,24 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure and print. See the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs of our own commands; the fastest counts (default 3)")
-    parser.add_argument("--no-peer", action="store_true", help="leave rope out (it takes about 15 s)")
+    parser.add_argument("--no-peer", action="store_true", help="leave out rope, and the peers of prove")
     parser.add_argument("--history", type=Path, metavar="DIR", help="a clone of github.com/modal-projects/sglang")
     parser.add_argument("--peer", type=Path, metavar="DIR", help="the scripts of that history's own verifier")
     parser.add_argument("--range", type=int, default=0, metavar="N", help="also verify a range of N steps (default 0)")
     parser.add_argument("--no-record", action="store_true", help="leave out what being recorded costs (40 s)")
-    parser.add_argument("--no-apply", action="store_true", help="only verify")
+    parser.add_argument("--no-apply", action="store_true", help="only verify and prove")
+    parser.add_argument("--no-prove", action="store_true", help="leave out what is proved, and its peers")
+    parser.add_argument("--only-prove", action="store_true", help="leave out all else")
+    parser.add_argument("--peer-pairs", type=int, default=0, metavar="N", help="pairs for prove's peers (default: all)")
     parser.add_argument("--exit-zero", action="store_true", help="print only; don't fail on a missed bound")
     options = parser.parse_args(arguments)
-    status = verify_report(options) if options.history is not None else 0
-    if not options.no_record:
+    has_history = options.history is not None
+    status = verify_report(options) if has_history and not options.only_prove else 0
+    if not options.no_record and not options.only_prove:
         status = max(status, record.main(["--exit-zero"] if options.exit_zero else []))
-    if options.no_apply:
+    if not options.no_prove:
+        status = max(status, prove_report(options))
+    if options.no_apply or options.only_prove:
         return status
     try:
         tree = real_tree("before")
@@ -61,6 +68,16 @@ def verify_report(options: argparse.Namespace) -> int:
         return 2
     sys.stdout.write(table(found, found[0][1]) + "\n")
     missed = verify.bounds(found)
+    for problem in missed:
+        sys.stderr.write(f"missed: {problem}\n")
+    return 1 if missed and not options.exit_zero else 0
+
+
+def prove_report(options: argparse.Namespace) -> int:
+    """The tables of `prove`, and whether its bounds hold."""
+    history = options.history.resolve() if options.history is not None else None
+    text, missed = prove.report(history, Path.cwd(), with_peers=not options.no_peer, limit=options.peer_pairs)
+    sys.stdout.write(text + "\n")
     for problem in missed:
         sys.stderr.write(f"missed: {problem}\n")
     return 1 if missed and not options.exit_zero else 0
