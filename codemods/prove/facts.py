@@ -50,7 +50,8 @@ class About:
             return bool(self.equal)
         if self.size is not None:
             return self.size > 0
-        if self._is_outside(0):
+        is_number = self.low is not None or self.high is not None
+        if self._is_outside(0) or (is_number and any(each == 0 for each in self.unequal)):
             return True
         return False if self.low == self.high == 0 else None
 
@@ -79,6 +80,8 @@ class About:
                 return False
             if self.low is not None and self.low == self.high:
                 return True
+            if self.truth is False and (self.low is not None or self.high is not None):
+                return constant == 0
         if isinstance(constant, str | bytes | tuple) and self.size is not None and len(constant) != self.size:
             return False
         if any(answer != isinstance(constant, each) for each, answer in self.isa.items() if isinstance(each, type)):
