@@ -24,6 +24,7 @@ from codemods.prove.run import Run
 from codemods.prove.sides import Side, Target
 from codemods.prove.slices import Loader
 from codemods.prove.stable import Twins
+from codemods.prove.wording import in_words
 from codemods.prove.world import World
 
 _MISSING: Any = object()
@@ -176,7 +177,7 @@ class ClassSubject:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome
             run.record("raise", frozen_error(run, error))
-            self.failure = self.failure or f"{type(error).__name__}: {error}"
+            self.failure = self.failure or in_words(f"{type(error).__name__}: {error}")
             return _MISSING
         if not is_made:
             run.record("return", run.freezer.freeze(value))

@@ -14,6 +14,7 @@ from codemods.prove.imports import PairOfModules
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, Walk, walk
 from codemods.prove.stable import Twins
+from codemods.prove.wording import in_words
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Level, Pair, PairKind, PairResult, ProofVerdict
 
@@ -30,7 +31,7 @@ def prove_other(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
     except RecursionError:
         result = _result(pair, ProofVerdict.INCONCLUSIVE, reason="the code nests too deeply to be read")
     except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out
-        reason = f"the code can't be loaded: {type(error).__name__}: {error}"
+        reason = in_words(f"the code can't be loaded: {type(error).__name__}: {error}")
         result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=reason)
     return replace(result, seconds=round(time.monotonic() - began, 3))
 

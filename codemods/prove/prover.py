@@ -23,7 +23,7 @@ from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
 from codemods.prove.power import Power, measure
 from codemods.prove.stable import Twins
 from codemods.prove.subject import Subject
-from codemods.prove.wording import event
+from codemods.prove.wording import event, in_words
 from codemods.prove.world import World
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Level, Pair, PairResult, ProofVerdict, inconclusive
@@ -63,7 +63,7 @@ def prove_pair(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
     except RecursionError:
         result = inconclusive(pair, "the code nests too deeply to be read")
     except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out
-        result = inconclusive(pair, f"the code can't be loaded: {type(error).__name__}: {error}")
+        result = inconclusive(pair, in_words(f"the code can't be loaded: {type(error).__name__}: {error}"))
     return _timed(result, time.monotonic() - began)
 
 

@@ -72,14 +72,15 @@ class Space:
     def _value(self, name: str) -> Any:
         """Run the statements that bind a name. Where they ask the world, the name itself is opaque."""
         key = self.loader.canonical(f"{self.facts.module}:{name}")
-        for index in self.facts.bindings[name]:
+        for index in [each for each in self.facts.bindings[name] if each not in self._done]:
             statement = self.facts.tree.body[index]
             if isinstance(statement, ast.If | ast.Try | ast.For | ast.While | ast.With):
                 return self._guarded(statement, name, key)
-            if index in self._done:
-                continue
             self._done.add(index)
-            self.run([statement])
+            try:
+                self.run([statement])
+            except Exception:  # noqa: BLE001 - the subject may raise anything; what importing it does is another pair
+                return term(GLOBAL, key)
         return self.names.get(name, term(GLOBAL, key))
 
     def _guarded(self, statement: ast.stmt, name: str, key: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codemods.prove.freeze import text_parts
 from codemods.prove.opaque import ATTR, CALL, EVENT, GLOBAL, ITEM, OP, ROOT, TEXT, Opaque, forgetting
 
 _SIGNS = {
@@ -16,6 +17,20 @@ _LONGEST = 240
 
 _known: dict[Opaque, str] = {}
 forgetting.append(_known.clear)
+
+
+def in_words(text: str) -> str:
+    """A text of the subject's, such as an exception's, with the opaque values in it named."""
+    return "".join(_in_words(part) for part in text_parts(text))
+
+
+def _in_words(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    value = part[0]
+    if type(value) is Opaque and value._u_kind is TEXT:
+        return "".join(_in_words(each) for each in value._u_parts)
+    return "{" + _word(value) + "}"
 
 
 def word(value: Any) -> str:
