@@ -27,7 +27,7 @@ from codemods.verify.forms import (
     without_docstring,
 )
 from codemods.verify.frames import Bind, Body, Frame, Glue, If, Inner, Item
-from codemods.verify.names import Function
+from codemods.verify.scopes import Function
 from codemods.verify.side import RESULT
 
 

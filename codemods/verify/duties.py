@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from codemods.schema.verdict import Problem
+from codemods.verify.asked_lines import Asked
 from codemods.verify.change import TreeChange
 from codemods.verify.class_text import ClassText
 from codemods.verify.duties_between import Between, called
@@ -23,7 +24,7 @@ from codemods.verify.members_writes import Writers
 from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Names
 from codemods.verify.steady import is_steady
-from codemods.verify.tree_lines import Asked, TreeLines
+from codemods.verify.tree_lines import TreeLines
 
 
 class Duties:

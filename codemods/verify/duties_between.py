@@ -13,6 +13,8 @@ from codemods.verify.duties_reach import Reach, leaf_of
 from codemods.verify.frames import Duty
 from codemods.verify.members import Members
 from codemods.verify.members_writes import Writers
+from codemods.verify.names import is_rebound
+from codemods.verify.rebinding import may_rebind
 
 Answer = tuple[str, str] | None
 _OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor eq ne lt le gt ge neg pos abs"
@@ -111,6 +113,8 @@ class Between:
         word = re.escape(name.encode())
         if re.search(rb"^[ \t]+global\b[^\n]*\b%b\b" % word, raw, re.MULTILINE):
             return (f"`{name}` is bound anew in {path}", "U109")
+        if may_rebind(raw) and is_rebound(self.members.names, path, name):
+            return (f"`{name}` may be bound anew in {path}", "U109")
         for hit, receiver in self.writers.stores(name):
             if self._is_store(hit.text, word) and self._is_module(hit.path, receiver, {path or home, duty.what[1]}):
                 return (f"`{name}` is set in {hit.path}:{hit.number}", "U109")
@@ -120,7 +124,10 @@ class Between:
         """Whether a line surely stores something: a list of arguments that goes over several lines does not."""
         if line.lstrip().startswith(b"#"):
             return False
-        simple = rb"\.%b\b[ \t]*(?::[^=,]*)?[-+*/|&^%%@<>]*=(?!=)|setattr|delattr|__dict__|\b(?:del|for|as)\b" % word
+        simple = (
+            rb"\.%b\b[ \t]*(?::[^=,]*)?[-+*/|&^%%@<>]*=(?!=)|setattr|delattr|__dict__|\bvars\(|\b(?:del|for|as)\b"
+            % word
+        )
         head = line.partition(b"=")[0]
         return re.search(simple, line) is not None or (
             b"=" in line and re.search(rb"\bNone|True|False\b", head) is None

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from codemods.schema.verdict import Problem
+from codemods.verify.asked_lines import Asked
 from codemods.verify.change import TreeChange
 from codemods.verify.class_text import ClassText, class_in, classes_in
 from codemods.verify.frames import Claims, Duty, Line
@@ -19,7 +20,7 @@ from codemods.verify.members import Members
 from codemods.verify.members_writes import CONSTRUCTORS, Writers
 from codemods.verify.moments import NEW, OLD
 from codemods.verify.names import Names
-from codemods.verify.tree_lines import Asked, Hit, TreeLines
+from codemods.verify.tree_lines import Hit, TreeLines
 
 Answer = Problem | tuple[str, str] | None
 _STRING = re.compile(rb"([\"'])((?:\\.|(?!\1).)*)\1")

@@ -16,6 +16,7 @@ from codemods.verify.class_text import ClassText
 from codemods.verify.frames import Duty
 from codemods.verify.members import Members
 from codemods.verify.members_writes import Writers
+from codemods.verify.store_text import by_text
 from codemods.verify.tree_lines import Hit
 
 _MAX_CALLS = 200
@@ -168,7 +169,4 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, str]]:
     for each in walk(node):
         if isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load):
             yield ast.unparse(each.value), each.attr
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in ("setattr", "delattr"):
-            text = each.args[1] if len(each.args) > 1 else None
-            is_said = isinstance(text, ast.Constant) and isinstance(text.value, str)
-            yield (ast.unparse(each.args[0]) if each.args else ""), text.value if is_said else ""  # type: ignore[union-attr]
+    yield from by_text(node)

@@ -15,8 +15,8 @@ from codemods.verify.frames import Bind, Frame, Item, drained
 from codemods.verify.injections import in_turn
 from codemods.verify.meetings import REFLECTS
 from codemods.verify.moments import EFFECTS, NEW, OLD, Lazy, Value
-from codemods.verify.names import Function, parameters
 from codemods.verify.recursion import Recursion
+from codemods.verify.scopes import Function, parameters
 from codemods.verify.values import State
 
 Nested = Function | ast.Lambda
@@ -235,11 +235,11 @@ class Expressions(Recursion):
 
     def _meet(self, lazy: Lazy, pair: tuple[ast.expr, Frame, ast.expr, Frame]) -> bool:
         """Compares it, at the times when each side has evaluated it."""
-        side, kept, since = lazy.frame.side, dict(self._now), len(self._handed)
+        side, kept, since, waited = lazy.frame.side, dict(self._now), len(self._handed), self._waited
         self._now[side] = lazy.time
         good = self.same(*pair)
         now = next(self._clock)
-        self._crossed((self._now.get(OLD, now), self._now.get(NEW, now)), since)
+        self._crossed((self._now.get(OLD, now), self._now.get(NEW, now)), since, waited)
         self._now = kept
         return good
 

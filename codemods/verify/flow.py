@@ -12,7 +12,7 @@ from codemods.verify.canon import turned_round
 from codemods.verify.forms import binds_inside
 from codemods.verify.frames import If, Item, Literal
 from codemods.verify.moments import NEW, OLD, Place, Since, Value, initial
-from codemods.verify.names import bindings
+from codemods.verify.scopes import bindings
 from codemods.verify.targets import Targets
 from codemods.verify.values import State
 

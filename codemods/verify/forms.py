@@ -9,7 +9,8 @@ from typing import Any
 
 from codemods.source.nodes import children, walk
 from codemods.verify.frames import Frame, Literal
-from codemods.verify.names import Definition, Function
+from codemods.verify.names import Definition
+from codemods.verify.scopes import Function
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codemods.source.nodes import below, walk
-from codemods.verify.names import Definition, Function, bindings, local_names, parameters, statements
+from codemods.verify.names import Definition
+from codemods.verify.scopes import Function, bindings, local_names, parameters, statements
 
 _DRAINS = frozenset({"list", "tuple", "set", "frozenset", "dict", "sum", "any", "all", "min", "max", "sorted"})
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
@@ -110,10 +111,18 @@ class Frame(Struct, frozen=True, eq=False, dict=True):
         body = [self.function.body] if isinstance(self.function, ast.Lambda) else self.function.body
         found = Counter(name for name, _ in bindings(body))
         found.update(each.arg for each in parameters(self.function))
-        for node in () if isinstance(self.function, ast.Lambda) else statements(self.function.body):
-            if isinstance(node, ast.Nonlocal):
-                found.update(node.names)
+        found.update(self._rebound)
         return found
+
+    @cached_property
+    def _rebound(self) -> Counter[str]:
+        """The names that functions inside declare nonlocal."""
+        body = self.function.body if isinstance(self.function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        return Counter(name for node in statements(body) if isinstance(node, ast.Nonlocal) for name in node.names)
+
+    def is_rebound(self, name: str) -> bool:
+        """Whether a function inside this one may bind the name."""
+        return name in self._rebound
 
     def is_settled(self, name: str) -> bool:
         """Whether the name is bound once and for all."""

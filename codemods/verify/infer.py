@@ -14,7 +14,8 @@ from codemods.verify.change import TreeChange
 from codemods.verify.forms import signature
 from codemods.verify.frames import Claims
 from codemods.verify.infer_injected import infer_injected
-from codemods.verify.names import Definition, Names, statements
+from codemods.verify.names import Definition, Names
+from codemods.verify.scopes import statements
 
 _ALIKE = 0.55
 _ALIKE_RENAMED = 0.75

@@ -13,7 +13,8 @@ from codemods.verify.forms import has
 from codemods.verify.frames import Duty, Frame, Item
 from codemods.verify.meetings import Meetings
 from codemods.verify.moments import EFFECTS, NEW, OLD, Handed, Value
-from codemods.verify.names import Definition, parameters
+from codemods.verify.names import Definition
+from codemods.verify.scopes import parameters
 
 
 def in_turn(old: Mapping[str, ast.expr], new: Mapping[str, ast.expr]) -> bool:

@@ -7,7 +7,8 @@ import ast
 from codemods.source.nodes import walk
 from codemods.verify.kernel import Kernel
 from codemods.verify.moments import NEW
-from codemods.verify.names import Definition, Function, Names
+from codemods.verify.names import Definition, Names
+from codemods.verify.scopes import Function
 
 
 def given(kernel: Kernel, sides: tuple[Names, Names], before: Definition, after: Definition) -> dict[str, ast.expr]:

@@ -17,7 +17,8 @@ from codemods.verify.kernel import Kernel
 from codemods.verify.level_loading import Loading, is_for_types, is_harmless
 from codemods.verify.level_moments import BUILTINS, missing_at_run_time, readers, used_too_early
 from codemods.verify.moments import NEW, OLD
-from codemods.verify.names import Names, bindings
+from codemods.verify.names import Names
+from codemods.verify.scopes import bindings
 
 Import = ast.Import | ast.ImportFrom
 _NO_MODULE = ast.Module([], [])

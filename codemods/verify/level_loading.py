@@ -13,7 +13,8 @@ from posixpath import dirname
 from codemods.schema.errors import SourceError
 from codemods.source.import_effects import is_inert
 from codemods.source.nodes import children, walk
-from codemods.verify.names import Names, Unreadable, statements
+from codemods.verify.names import Names, Unreadable
+from codemods.verify.scopes import statements
 
 _MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__", "__set_name__"})
 _MOST_FILES = 300

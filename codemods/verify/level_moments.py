@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from codemods.source.nodes import walk
-from codemods.verify.names import bindings, local_names, parameters
+from codemods.verify.scopes import bindings, local_names, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -13,7 +13,8 @@ from codemods.verify.forms import record_fields
 from codemods.verify.frames import Frame
 from codemods.verify.level_moments import reads_at_load
 from codemods.verify.moments import NEW
-from codemods.verify.names import Function, Names
+from codemods.verify.names import Names
+from codemods.verify.scopes import Function
 
 # Decorators that do nothing but make another object of the function: their order can't be noticed.
 _QUIET_NAMES = """

@@ -25,7 +25,8 @@ from codemods.verify.level_moments import has_lazy_annotations
 from codemods.verify.level_order import Order
 from codemods.verify.level_values import ValueLines, same_apart
 from codemods.verify.moments import NEW, OLD
-from codemods.verify.names import Definition, Function, Names, own_name
+from codemods.verify.names import Definition, Names
+from codemods.verify.scopes import Function, own_name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -10,6 +10,7 @@ from codemods.verify.forms import has
 from codemods.verify.frames import Frame
 from codemods.verify.handings import Handings
 from codemods.verify.moments import EFFECTS, NEW, OLD, Capture, Passed, Place, Value, is_part, may_be_one
+from codemods.verify.names import is_rebound
 
 # What these come to depends on the frame, the class or the module they stand in.
 REFLECTS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super", "__class__", "warnings.warn"})
@@ -70,11 +71,14 @@ class Meetings(Handings):
                 self._residue(node, frame, "one side has stored it already where this is the same object", "U101")
 
     def _read(self, node: ast.expr, frame: Frame) -> Place | None:
-        """The attribute or the global that an expression reads."""
+        """What is read that others may write: an attribute, a global, a local that functions inside bind."""
         if isinstance(node, ast.Attribute):
             return self._base(node, frame)
-        if isinstance(node, ast.Name) and frame.home(node.id) is None:
-            return ("g", self.canon[frame.side].reference(node.id, frame))
+        if isinstance(node, ast.Name):
+            home = frame.home(node.id)
+            if home is None:
+                return ("g", self.canon[frame.side].reference(node.id, frame))
+            return ("n", home.number, node.id) if home.is_rebound(node.id) else None
         return None
 
     # ---- what both read while a call is still to be met
@@ -104,11 +108,15 @@ class Meetings(Handings):
                 if other != place:
                     self._passed.append(Passed(times, other, *there))  # type: ignore[arg-type]
 
-    def _crossed(self, times: tuple[int, int], since: int) -> None:
+    def _crossed(self, times: tuple[int, int], since: int, waited: int) -> None:
         """An effect is met that each side had at a time of its own: what came before it has to come before it on both.
-        since: the number of effects there were without it."""
+        since: the number of effects there were without it; waited: how often other code may have run."""
         for each in self._passed:
-            if (each.times[OLD] < times[OLD]) is not (each.times[NEW] < times[NEW]):
+            if (each.times[OLD] < times[OLD]) is (each.times[NEW] < times[NEW]):
+                continue
+            if self._waited != waited:
+                self._residue(each.node, each.frame, "read before other code may run, and not after it", "U101")
+            else:
                 self._unwritten(each.place, since, each.node, each.frame)
 
     # ---- globals
@@ -128,15 +136,21 @@ class Meetings(Handings):
         if home is None or home[0] not in ("top", "ext"):
             return
         where = home[1:] if home[0] == "top" else (home[1].rpartition(".")[0], home[1].rpartition(".")[2])
-        if not isinstance(names.definitions(home[1]).get(home[2]) if home[0] == "top" else None, _MADE_ONCE):
+        made = names.definitions(home[1]).get(home[2]) if home[0] == "top" else None
+        if not isinstance(made, _MADE_ONCE) or is_rebound(names, home[1], home[2]):
             self._duty("rebound", frame, node, *where)
 
-    def _is_rebound(self, place: Place, frame: Frame) -> bool:
-        """Whether a function of its module binds the global anew."""
-        ref: tuple[str, ...] = place[1]  # type: ignore[assignment]
+    def _may_be_bound(self, place: Place, node: ast.Name, frame: Frame) -> bool:
+        """Whether somebody may bind the global anew, or the local from inside. A function or class is taken to stay
+        where no function of its module says otherwise."""
+        if place[0] == "n":
+            return True
         names = self.canon[frame.side].names
-        home = names.resolve(frame.path, ref[-1])
-        return home[0] == "top" and home[1] in self.claims.changed and home[2] in names.rebound(home[1])
+        home = names.resolve(frame.path, node.id)
+        if home[0] != "top":
+            return False
+        made = names.definitions(home[1]).get(home[2])
+        return not isinstance(made, _MADE_ONCE) or is_rebound(names, home[1], home[2])
 
     def _may_divide_by_zero(self, node: ast.AST, frame: Frame) -> bool:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
@@ -145,11 +159,11 @@ class Meetings(Handings):
         return held is None or held[0] != "const"
 
     def _globals(self, value: ast.expr, frame: Frame) -> Iterator[Capture]:
-        """Globals in an expression that functions bind anew, and attributes of classes and modules."""
+        """Names in an expression that others may bind anew, and attributes of classes and modules."""
         for node in ast.walk(value):
             place = self._read(node, frame) if isinstance(node, ast.Name) else None
-            if place is not None and isinstance(node, ast.Name) and self._is_rebound(place, frame):
-                yield self._read_now(frame, node, ("ref", *place[1]), place)  # type: ignore[misc]
+            if place is not None and isinstance(node, ast.Name) and self._may_be_bound(place, node, frame):
+                yield self._read_now(frame, node, self.value(node, frame) or ("none",), place)
             if isinstance(node, ast.Attribute) and (its := self.value(node, frame)) is not None and its[0] == "ref":
                 base = self._base(node, frame)
                 if base is not None and base[1][:2] in _OWNERS:  # type: ignore[index]
@@ -170,7 +184,7 @@ class Meetings(Handings):
         for each in self._handed[since:]:
             if each.stored and each.frame is not None and each.node is not None and each not in found:
                 self._duty("plain", each.frame, each.node)
-        if any(each.stored for each in found):
+        if any(each.stored or place[0] == "n" for each in found):
             self._residue(node, frame, "may have been written where it was read again", "U101")
         elif found and (isinstance(node, ast.Name) or self._is_of_module(node, frame)):
             self._rebound(node, frame)

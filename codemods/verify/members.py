@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from codemods.source.line_matches import line_matches
 from codemods.source.nodes import walk
 from codemods.verify.class_text import ClassText
-from codemods.verify.names import Names, parameters
+from codemods.verify.names import Names
 from codemods.verify.readers_family import is_test_path
+from codemods.verify.scopes import parameters
 from codemods.verify.tree_lines import TreeLines
 
 Owner = tuple[str, str]  # path, qualname of a class

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from codemods.source.nodes import children
 from codemods.verify.class_text import ClassText
 from codemods.verify.members import Members
-from codemods.verify.names import parameters, statements
 from codemods.verify.readers_family import is_test_path
+from codemods.verify.scopes import parameters, statements
 
 _DEEPEST = 5
 _CONSTRUCTORS = ("__init__", "__post_init__")

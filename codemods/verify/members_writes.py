@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cached_property
 
 from codemods.source.nodes import walk
 from codemods.verify.class_text import ClassText
@@ -38,7 +39,7 @@ class Writers:
         """The methods of the family that store the attribute on self, without those that only construct."""
         found: set[str] = set()
         owners = self.members.owners(klass)
-        for hit, receiver in self.stores(name):
+        for hit, receiver in [*self.stores(name), *self.unnamed]:
             if receiver in ("self", "cls") and (hit.path, self.lines.class_around(hit)) in owners:
                 home = self.members.klass((hit.path, self.lines.class_around(hit)))
                 method = home.method_at(hit.number) if home is not None else ""
@@ -62,10 +63,12 @@ class Writers:
 
     def others(self, klass: ClassText, name: str) -> list[Hit]:
         """Stores by anybody else to what may be an instance."""
+        pairs = [(self.stores(name), self.may_be), (self.unnamed, self.looks_like)]
         return [
             hit
-            for hit, receiver in self.stores(name)
-            if not (receiver in ("self", "cls") and self.lines.class_around(hit)) and self.may_be(hit, receiver, klass)
+            for stores, is_one in pairs
+            for hit, receiver in stores
+            if not (receiver in ("self", "cls") and self.lines.class_around(hit)) and is_one(hit, receiver, klass)
         ]
 
     def anybody(self, name: str, receiver: str) -> list[Hit]:
@@ -85,13 +88,21 @@ class Writers:
 
     def stores(self, name: str) -> list[tuple[Hit, str]]:
         if name not in self._by_name:
-            side = self.members.side
-            self._by_name[name] = [
-                (hit, receiver)
-                for hit, receiver in self.lines.writes(name)
-                if not is_test_path(hit.path) and hit.side == (side if hit.path in self.lines.changed else 1)
-            ]
+            self._by_name[name] = self._of_side(self.lines.writes(name))
         return self._by_name[name]
+
+    @cached_property
+    def unnamed(self) -> list[tuple[Hit, str]]:
+        """Stores of attributes whose names are put together."""
+        return self._of_side(self.lines.by_text.get("", []))
+
+    def _of_side(self, stores: list[tuple[Hit, str]]) -> list[tuple[Hit, str]]:
+        side = self.members.side
+        return [
+            (hit, receiver)
+            for hit, receiver in stores
+            if not is_test_path(hit.path) and hit.side == (side if hit.path in self.lines.changed else 1)
+        ]
 
     # ---- who is meant
 
@@ -108,10 +119,14 @@ class Writers:
     def looks_like(self, hit: Hit, receiver: str, klass: ClassText) -> bool:
         """Whether something says that a receiver is an instance: its class in this file, or what it is called."""
         leaf = receiver.rpartition(".")[2].lstrip("_")
+        if not leaf:
+            return True
+        is_called = self._is_called(klass, leaf)
+        raw = self.lines.raw(hit.side, hit.path)
+        if not is_called and not any(name.encode() in raw for name in self.relatives(klass)):
+            return False
         evidence = self._given(hit, leaf)
-        if evidence:
-            return not evidence.isdisjoint(self.relatives(klass))
-        return self._is_called(klass, leaf)
+        return is_called if not evidence else not evidence.isdisjoint(self.relatives(klass))
 
     def may_be_called(self, receiver: str, klass: ClassText, is_shared: bool) -> bool:
         """Whether an instance may be called so, by the name alone. is_shared: others have what is asked for, too."""

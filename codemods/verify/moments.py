@@ -55,10 +55,11 @@ class Handed(Struct, frozen=True):
     frame: Frame | None = None
 
     def may_write(self, place: Place) -> bool:
-        """Whether it may store into an attribute. place: of the form ("a", object, name), or a global's."""
+        """Whether it may store into an attribute. place: of the form ("a", object, name), or a global's; or of
+        a local that functions inside bind, which may be called by whatever runs."""
         if self.stored:
             return may_be_one(self.stored, place)
-        return self.gets(place) or not (self.is_foreign or self.asked)
+        return place[0] == "n" or self.gets(place) or not (self.is_foreign or self.asked)
 
     def gets(self, place: Place) -> bool:
         """Whether the object that has the attribute is handed to it."""

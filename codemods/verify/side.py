@@ -7,7 +7,8 @@ import re
 
 from codemods.verify.forms import is_repeatable, takes_self
 from codemods.verify.frames import Claims, Duty, Frame, Line
-from codemods.verify.names import Definition, Names, Ref, local_names
+from codemods.verify.names import Definition, Names, Ref, is_rebound
+from codemods.verify.scopes import local_names
 
 RESULT = "<result>"
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(:[A-Za-z_][\w.]*)?")
@@ -50,6 +51,8 @@ class Side:
     def repeatable(self, ref: Ref) -> Ref | None:
         """The ("same", name, text) of a module-level name, when it has one."""
         if ref[0] != "top" or ref[1] not in self.claims.changed or len(self.names.table(ref[1]).get(ref[2], ())) != 1:
+            return None
+        if is_rebound(self.names, ref[1], ref[2]):
             return None
         node = self.names.definitions(ref[1]).get(ref[2])
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None

@@ -17,13 +17,13 @@ from msgspec import Struct
 
 from codemods.repo.commit_files import CommitFiles, lines_with
 from codemods.repo.kept_lines import KeptLines
+from codemods.verify.asked_lines import ASSIGNS, Asked, any_of
 from codemods.verify.change import TreeChange
 from codemods.verify.class_text import ClassText, class_in
 from codemods.verify.readers_family import is_test_path
-from codemods.verify.store_text import receiver_of
+from codemods.verify.store_text import BY_TEXT, by_text_in, receiver_of
 
 NEW = 1
-_ASSIGNS = r"(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
 
 
 class Hit(Struct, frozen=True):
@@ -33,15 +33,6 @@ class Hit(Struct, frozen=True):
     path: str
     number: int
     text: bytes
-
-
-class Asked(Struct):
-    """The names to look for, by what is asked of them."""
-
-    written: set[str] = set()
-    defined: set[str] = set()
-    said: set[str] = set()
-    classes: set[str] = set()
 
 
 class TreeLines:
@@ -63,8 +54,8 @@ class TreeLines:
         """Lets a base that can search by itself do so while others work, along with the words it is told next."""
         base = self.change.new.base
         if isinstance(base, CommitFiles):
-            words, defined = sorted(self._words), sorted(self.asked.defined)
-            self._search = base.search_lines(self._alternatives, (".py",), words, defined, self._needles)
+            words, defined = sorted(self.asked.words), sorted(self.asked.defined)
+            self._search = base.search_lines(self.asked.alternatives, (".py",), words, defined, self._needles)
             self._kept = base.kept_lines((".py",), [*words, *defined])
 
     def raw(self, side: int, path: str) -> bytes:
@@ -134,19 +125,33 @@ class TreeLines:
         word = name.encode()
         if name in self.asked.said or name in self.asked.classes:
             return (word,)
+        if name in BY_TEXT and not is_test_path(path):
+            return (word,)
         return () if is_test_path(path) else (b"." + word, b"'%b'" % word, b'"%b"' % word)
 
     def writes(self, name: str) -> list[tuple[Hit, str]]:
         """Lines that may store or delete an attribute of this name, with the receiver as it is written there; those of
         tests left out."""
         if name not in self._writes:
-            self._writes[name] = [
+            found = [
                 (hit, receiver)
                 for hit, match in self._by_word("written", name)
                 if not is_test_path(hit.path)
                 and (receiver := receiver_of(hit.text, match, partial(self._from, hit))) is not None
             ]
+            known = {hit for hit, _ in found}
+            self._writes[name] = found + [each for each in self.by_text.get(name, ()) if each[0] not in known]
         return self._writes[name]
+
+    @cached_property
+    def by_text(self) -> dict[str, list[tuple[Hit, str]]]:
+        """Lines that may store an attribute by the text of its name, with the receiver; under "" those whose text is
+        put together. Those of tests are left out."""
+        found: dict[str, list[tuple[Hit, str]]] = {}
+        for hit in dict.fromkeys(hit for word in BY_TEXT for hit in self.says(word) if not is_test_path(hit.path)):
+            for receiver, name in dict.fromkeys(by_text_in(self._from(hit))):
+                found.setdefault(name, []).append((hit, receiver))
+        return found
 
     def defines(self, name: str) -> list[Hit]:
         """Lines inside classes or functions that start a definition or an assignment of this name."""
@@ -166,7 +171,7 @@ class TreeLines:
         return self._heirs[key]
 
     def _found_heirs(self, names: set[str]) -> list[tuple[Hit, str]]:
-        word = re.compile(rb"\b%b\b" % _any(names).encode())
+        word = re.compile(rb"\b%b\b" % any_of(names).encode())
         found = []
         for hit, match in self._headers_with(names):
             text = hit.text[match.end() :]
@@ -279,7 +284,7 @@ class TreeLines:
     def _found(self) -> Iterator[tuple[int, str, int, bytes]]:
         """Side, path, number and text."""
         found = self._search() if self._search is not None else None
-        names = self._words | self.asked.defined
+        names = self.asked.words | self.asked.defined
         needles = [b"class", b"property(", *(name.encode() for name in names)]
         if found is None:
             for path in self.change.new.paths():
@@ -296,40 +301,16 @@ class TreeLines:
                 for number, text in lines_with(self.raw(side, path), needles, self._compiled):
                     yield side, path, number, text
 
-    @property
-    def _words(self) -> set[str]:
-        return self.asked.classes | self.asked.written | self.asked.said
-
     @cached_property
     def _compiled(self) -> re.Pattern[bytes]:
-        return re.compile(rf"\b(?:{self._alternatives})".encode())
-
-    @cached_property
-    def _alternatives(self) -> str:
-        """What lines are looked for by, always from the start of a word: so most places are passed over at once. Lets
-        lines through that turn out to be none of ours, and is quick."""
-        asked = self.asked
-        parts = [r"class[ \t]+\w+[ \t]*[(:]"]
-        if asked.classes:
-            parts.append(rf"{_any(asked.classes)},?[ \t]*$")
-        if asked.written:
-            names = _any(asked.written)
-            parts += [
-                rf"(?<=\.){names}\b[ \t]*(?::[^=,()]*=|{_ASSIGNS}|,[^=()]*\)?[ \t]*=|,?[ \t]*$)",
-                rf"(?:for|as|del)[ \t]+[^#=\n]*\.{names}\b|(?<=[\"']){names}[\"']",
-            ]
-        if asked.defined:
-            parts.append(rf"(?:def|class)[ \t]+{_any(asked.defined)}\b|property\(")
-        if asked.said:
-            parts.append(rf"{_any(asked.said)}\b")
-        return "|".join(parts)
+        return re.compile(rf"\b(?:{self.asked.alternatives})".encode())
 
 
 _BARE_CLASS = re.compile(rb"[ \t]+(?:\w+\.)*[A-Z]\w*(?:\[[^\[\]]*\])?,?[ \t]*\Z")
 _HEADER = re.compile(rb"([ \t]*)class[ \t]+(\w+)[ \t]*([(:])")
 _DEFINES = r"(?:\b(?:def|class)[ \t]+NAME\b|^[ \t]+NAME[ \t]*=[ \t]*[\w.]*property\()"
 _WRITES = (
-    rf"\.NAME\b[ \t]*(?:(?::[^=,()]*)?{_ASSIGNS}|,[^=()]*\)?[ \t]*=(?!=)|,?[ \t]*$)"
+    rf"\.NAME\b[ \t]*(?:(?::[^=,()]*)?{ASSIGNS}|,[^=()]*\)?[ \t]*=(?!=)|,?[ \t]*$)"
     r"|\bfor[ \t]+[\w., \t()]*\.NAME\b|\bas[ \t]+\(?[\w.]+\.NAME\b|\bdel[ \t]+[\w., \t()\[\]]*\.NAME\b"
     r"|(?:setattr|delattr|__dict__).*[\"']NAME[\"']"
 )
@@ -338,7 +319,3 @@ _KEPT_NAME = re.compile(rb"^[0-9]+:[ \t]*class[ \t]+(\w+)[ \t]*[(:]", re.MULTILI
 
 def _level(number: int, match: re.Match[bytes]) -> tuple[int, int, str]:
     return number, len(match[1]), match[2].decode("utf-8", "replace")
-
-
-def _any(names: Iterable[str]) -> str:
-    return "(?:" + "|".join(sorted(re.escape(name) for name in names)) + ")"

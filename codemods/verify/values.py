@@ -22,7 +22,8 @@ from codemods.verify.moments import (
     Place,
     Value,
 )
-from codemods.verify.names import Definition, Names, outer_names
+from codemods.verify.names import Definition, Names
+from codemods.verify.scopes import outer_names
 
 
 class State(Struct):

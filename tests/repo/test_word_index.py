@@ -17,8 +17,9 @@ from codemods.repo.word_cache import keep_index, load_index
 from codemods.repo.word_index import Part, WordIndex
 from codemods.source.files import FileSet
 from codemods.source.index import mentioning
+from codemods.verify.asked_lines import Asked
 from codemods.verify.change import TreeChange
-from codemods.verify.tree_lines import Asked, TreeLines
+from codemods.verify.tree_lines import TreeLines
 from tests.support.repository import make_repository, run_git, write_files
 
 FILES = {

@@ -11,10 +11,11 @@ import pytest
 from codemods.repo.commit_files import CommitFiles
 from codemods.repo.store import ObjectStore
 from codemods.source.files import FileSet, MemoryTree
+from codemods.verify.asked_lines import Asked
 from codemods.verify.change import TreeChange, between
 from codemods.verify.class_text import class_in
 from codemods.verify.steady import is_steady
-from codemods.verify.tree_lines import Asked, TreeLines
+from codemods.verify.tree_lines import TreeLines
 
 
 def test_a_class_is_found_by_its_text() -> None:

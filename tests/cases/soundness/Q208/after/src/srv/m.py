@@ -1,0 +1,11 @@
+def run():
+    n = 0
+
+    def bump():
+        nonlocal n
+        n += 1
+        return 'b'
+
+    bump()
+    m = n
+    return f'{m}'

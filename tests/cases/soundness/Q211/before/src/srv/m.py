@@ -1,0 +1,10 @@
+def run():
+    n = 0
+
+    class Board:
+        def bump(self):
+            nonlocal n
+            n += 1
+            return 'b'
+
+    return n, Board().bump()

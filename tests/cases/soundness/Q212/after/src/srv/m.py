@@ -1,0 +1,8 @@
+def run():
+    n = 0
+
+    def bump():
+        return n + 1
+
+    b = bump()
+    return n, b

@@ -1,0 +1,11 @@
+LIMIT = 1
+
+
+def set_limit(n):
+    for key in ('LIM' + 'IT', 'OTHER'):
+        globals()[key] = n
+
+
+def run(n):
+    set_limit(n)
+    return f'{LIMIT}'

@@ -1,0 +1,13 @@
+LIMIT = 1
+
+
+SPACE = globals()
+
+
+def set_limit(n):
+    SPACE['LIMIT'] = n
+
+
+def run(n):
+    set_limit(n)
+    return f'{LIMIT}'

@@ -1,0 +1,10 @@
+LIMIT = 1
+
+
+def set_limit(n):
+    set_limit.__globals__['LIMIT'] = n
+
+
+def run(n):
+    set_limit(n)
+    return f'{LIMIT}'

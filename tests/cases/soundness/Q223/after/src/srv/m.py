@@ -1,0 +1,15 @@
+LIMIT = 1
+
+
+def put(space, key, value):
+    space[key] = value
+
+
+def set_limit(n):
+    put(globals(), 'LIMIT', n)
+
+
+def run(n):
+    limit = LIMIT
+    set_limit(n)
+    return f'{limit}'

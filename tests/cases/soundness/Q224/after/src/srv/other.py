@@ -1,0 +1,5 @@
+from srv import m
+
+
+def set_limit(n):
+    m.LIMIT = n

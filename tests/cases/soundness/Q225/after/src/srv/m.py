@@ -1,0 +1,13 @@
+from srv import other
+
+LIMIT = 1
+
+
+def set_limit(n):
+    other.set_limit(n)
+
+
+def run(n):
+    limit = LIMIT
+    set_limit(n)
+    return f'{limit}'

@@ -1,0 +1,15 @@
+LIMIT = 1
+
+
+for _key in ('A', 'B'):
+    globals()[_key] = 1
+
+
+def set_limit(n):
+    return n
+
+
+def run(n):
+    limit = LIMIT
+    set_limit(n)
+    return f'{limit}'

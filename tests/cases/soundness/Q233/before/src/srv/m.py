@@ -1,0 +1,14 @@
+def poke(board):
+    vars(board).update(
+        other=1,
+        count=7,
+    )
+
+
+class Board:
+    def __init__(self):
+        self.count = 0
+
+    def run(self):
+        poke(self)
+        return f'{self.count}'

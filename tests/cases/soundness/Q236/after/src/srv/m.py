@@ -1,0 +1,15 @@
+put = setattr
+
+
+def poke(board):
+    put(board, 'count', 7)
+
+
+class Board:
+    def __init__(self):
+        self.count = 0
+
+    def run(self):
+        count = self.count
+        poke(self)
+        return f'{count}'

@@ -1,0 +1,15 @@
+from functools import partial
+
+
+def poke(board):
+    partial(setattr, board, 'count')(7)
+
+
+class Board:
+    def __init__(self):
+        self.count = 0
+
+    def run(self):
+        count = self.count
+        poke(self)
+        return f'{count}'

@@ -1,0 +1,12 @@
+def poke(board):
+    board.__dict__ = {'count': 7}
+
+
+class Board:
+    def __init__(self):
+        self.count = 0
+
+    def run(self):
+        count = self.count
+        poke(self)
+        return f'{count}'

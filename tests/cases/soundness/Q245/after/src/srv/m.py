@@ -1,0 +1,12 @@
+def poke(board):
+    vars(board).update(other=1, more=2)
+
+
+class Board:
+    def __init__(self):
+        self.count = 0
+
+    def run(self):
+        count = self.count
+        poke(self)
+        return f'{count}'
