@@ -59,7 +59,7 @@ class Between:
             return None
         handed = [each for each in duty.what[3:] if self._gets(each, duty)]
         unseen = [each[1:] for each in duty.what[3:] if each[0] == "?"]
-        is_found = any(self.reach.leads(each, duty, klass, name, methods) for each in unseen)
+        is_found = any(self.reach.leads(each, duty, klass, name, methods, others) for each in unseen)
         if not handed and not is_found:
             return None
         if others:

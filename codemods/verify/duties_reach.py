@@ -1,7 +1,8 @@
 """Whether a call that does not get an object may lead to a store of its attribute: by a global, a field or a closure.
 
 Follows functions by name, methods of unknown objects by name where they are called first, methods of `self` at any
-depth. What is called on an unknown object further in is passed over, and so is code outside of the tree."""
+depth. What is called on an unknown object further in is passed over where it is not itself a method that stores the
+attribute, and so is code outside of the tree."""
 
 from __future__ import annotations
 
@@ -50,15 +51,40 @@ class Reach:
         self._known: dict[tuple[str, str, str, str], list[Code] | None] = {}
         self._read: dict[int, Code] = {}
 
-    def leads(self, handed: str, duty: Duty, klass: ClassText | None, name: str, writers: frozenset[str]) -> bool:
+    def leads(
+        self,
+        handed: str,
+        duty: Duty,
+        klass: ClassText | None,
+        name: str,
+        writers: frozenset[str],
+        others: list[Hit],
+    ) -> bool:
         """Whether a call may lead to a store of an attribute. handed: path and text; klass: whose attribute it is;
-        writers: the methods of its objects that store it."""
+        writers: the methods of its objects that store it; others: where anybody else does."""
         path, _, text = handed.partition(":")
         receiver = self.members.type_of(path, duty.function, duty.what[2], text.rpartition(".")[0])
         code = self._code((path, leaf_of(text) if receiver else text, receiver))
+        strange = self._methods_at(others)
         return code is None or any(
-            self._stores(each, name, klass) or any(self._is_writer(call, klass, writers) for call in each.calls)
+            self._stores(each, name, klass)
+            or any(self._is_writer(call, klass, writers) or self._is_one_of(call, strange) for call in each.calls)
             for each in code
+        )
+
+    def _methods_at(self, hits: list[Hit]) -> list[tuple[ClassText, str]]:
+        """The methods around some lines, with their classes."""
+        homes = [(self.members.klass((hit.path, self.writers.lines.class_around(hit))), hit.number) for hit in hits]
+        return list(
+            dict.fromkeys((home, name) for home, at in homes if home is not None and (name := home.method_at(at)))
+        )
+
+    def _is_one_of(self, call: Call, methods: list[tuple[ClassText, str]]) -> bool:
+        """Whether a call on an unknown object may be one of these methods."""
+        path, text, home = call
+        leaf, receiver = leaf_of(text), text.rpartition(".")[0]
+        return home is None and any(
+            leaf and leaf == name and self._may_be(path, receiver, owner) for owner, name in methods
         )
 
     def _code(self, call: Call) -> list[Code] | None:

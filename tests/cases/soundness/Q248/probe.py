@@ -1,0 +1,2 @@
+from srv.m import *
+print(Board().run())
