@@ -19,9 +19,11 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 _FOLDERS = ("utils", "distributed", "model_executor", "managers", "mem_cache", "speculative", "lora", "sampling")
 _MOST_OPEN = 0.05
+_SECONDS = 4.0  # of each proof: functions that take many values could take minutes
 # Slips that only show where a module's own tables are not as it is loaded (a registry of groups, still empty), or
 # where values that nobody has a domain for must decide.
-_LEAST_FOUND = 0.75
+_LEAST_FOUND = 0.85
+_MOST_MISSED = 0.06  # the others are left open
 
 
 def _files(tree: Path) -> FileSet:
@@ -41,12 +43,13 @@ def test_no_false_alarm_in_200_rewrites_and_their_slips_are_found() -> None:
     slips: Counter[ProofVerdict] = Counter()
     wrong: list[str] = []
     for trial in trials:
-        found = trial.prove()
+        found = trial.prove(seconds=_SECONDS)
         safe[found.verdict] += 1
         if found.verdict is ProofVerdict.DIFFERS:
             wrong.append(f"{trial.label}: {[each.message for each in found.deltas]}")
         if trial.change.slip is not None:
-            slips[trial.prove(is_slip=True).verdict] += 1
+            slips[trial.prove(is_slip=True, seconds=_SECONDS).verdict] += 1
     assert not wrong, "\n".join(wrong)
     assert safe[ProofVerdict.INCONCLUSIVE] <= _MOST_OPEN * len(trials), safe
     assert slips[ProofVerdict.DIFFERS] >= _LEAST_FOUND * slips.total(), slips
+    assert slips[ProofVerdict.AGREES] <= _MOST_MISSED * slips.total(), slips

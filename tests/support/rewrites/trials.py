@@ -23,7 +23,10 @@ from tests.support.rewrites.values import VALUES
 
 REWRITES: tuple[Rewrite, ...] = (*CONDITIONS, *STATEMENTS, *VALUES)
 _LINES = range(3, 46)
-_OPTIONS = ProveOptions(jobs=1, mutants=0, paths=400, faults=800, seconds=90.0)
+
+
+def _options(seconds: float) -> ProveOptions:
+    return ProveOptions(jobs=1, mutants=0, paths=400, faults=800, seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Trial:
         source = self.side.files.read(facts.path).decode()
         return written(source, self.place.node, edited(self.place, edits))
 
-    def prove(self, *, is_slip: bool = False) -> PairResult:
+    def prove(self, *, is_slip: bool = False, seconds: float = 90.0) -> PairResult:
         facts = self.side.facts(self.module)
         assert facts is not None
         opaque.forget()
@@ -58,7 +61,7 @@ class Trial:
         new = self.side.with_facts(made)
         new.label = "new"
         reference = f"{self.module}:{self.qualname}"
-        return prove_pair(Twins(self.side, new, {facts.path}), Pair(old=reference, new=reference), _OPTIONS)
+        return prove_pair(Twins(self.side, new, {facts.path}), Pair(old=reference, new=reference), _options(seconds))
 
 
 def functions(side: Side, paths: Iterable[str]) -> Iterator[tuple[str, str, FunctionNode, bool]]:
