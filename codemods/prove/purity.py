@@ -29,7 +29,6 @@ class Purity:
     def __init__(self, side: Side) -> None:
         self._side = side
         self._known: dict[str, bool] = {}
-        self._rebound: dict[str, set[str]] = {}
 
     def is_pure(self, target: Target) -> bool:
         key = target.key
@@ -69,14 +68,7 @@ class Purity:
         """Whether a name of the tree is bound anew by some function of its module: what it holds depends on the
         moment."""
         facts = self._side.facts(found.module) if found.kind == "value" else None
-        if facts is None:
-            return False
-        if found.module not in self._rebound:
-            nodes = ast.walk(facts.tree)
-            self._rebound[found.module] = {
-                name for each in nodes if isinstance(each, ast.Global) for name in each.names
-            }
-        return found.name in self._rebound[found.module]
+        return facts is not None and found.name in facts.rebound
 
     def _is_harmless_call(self, module: str, node: ast.Call, own: set[str]) -> bool:
         function = node.func

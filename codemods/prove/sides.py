@@ -98,6 +98,12 @@ class ModuleFacts:
                 self._note(root.id, index)
 
     @cached_property
+    def rebound(self) -> frozenset[str]:
+        """Names of the module that functions bind anew: `global name`."""
+        nodes = ast.walk(self.tree)
+        return frozenset(name for each in nodes if isinstance(each, ast.Global) for name in each.names)
+
+    @cached_property
     def all_names(self) -> frozenset[str]:
         return frozenset(self.bindings)
 

@@ -64,7 +64,8 @@ class Space:
     def _make(self, name: str) -> Any:
         found = self.loader.side.resolve(self.facts.module, name)
         if found.kind == "value" and found.module == self.facts.module:
-            return self._value(name)
+            # What functions bind anew depends on the moment: an input, as an attribute is.
+            return term(GLOBAL, self.loader.canonical(found.key)) if name in self.facts.rebound else self._value(name)
         if found.module == self.facts.module and found.node is not None:
             return self.loader.opaque(found) if self.loader.is_opaque(found) else self.define(found.node)
         return self.loader.value(found)

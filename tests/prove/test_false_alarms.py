@@ -27,7 +27,6 @@ UNDECIDED = {
     "conditional_to_statement minirunner.engine:Engine.__init__": _SPREAD,
 }
 MISSED = {
-    "none_first minirunner.distributed.parallel_state:get_tp_group": "the module's own value is None, and stays so",
     "conditional_to_statement minirunner.engine:Engine.__init__": _SPREAD,
     "annotated_local m:lock": "shows with two parents in a row; the values that decide have one at most",
 }

@@ -65,3 +65,47 @@ class Runner:
     twins = Twins(old, new, [])
     made = prove_other(twins, Pair(old="m:Runner", new="m:Runner", kind=PairKind.CLASS), _OPTIONS)
     assert made.reason == "no instance can be made: ValueError: size {size} of {outside.limit}"
+
+
+_STATE = """_group = None
+_count = 0
+
+
+def set_group(group):
+    global _group
+    _group = group
+
+
+def size():
+    if _group is None:
+        return 1
+    return _group.size
+
+
+def step(x):
+    global _count
+    _count += 1
+    return x if _count > 3 else -x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "verdict"),
+    [
+        ("size", ("if _group is None", "if not _group is not None"), ProofVerdict.AGREES),
+        ("size", ("if _group is None", "if not _group"), ProofVerdict.DIFFERS),
+        ("size", ("return _group.size", "return 1"), ProofVerdict.DIFFERS),
+        ("step", ("x if _count > 3 else -x", "-x if _count <= 3 else x"), ProofVerdict.AGREES),
+        ("step", ("_count > 3", "_count > 4"), ProofVerdict.DIFFERS),
+        ("step", ("_count += 1", "_count += 2"), ProofVerdict.DIFFERS),
+    ],
+)
+def test_what_functions_bind_anew_is_an_input(name: str, change: tuple[str, str], verdict: ProofVerdict) -> None:
+    """The module is loaded with None and 0; at the moment of a call they may be anything."""
+    texts = (_STATE, _STATE.replace(*change))
+    old, new = (
+        Side(label, FileSet(MemoryTree({"m.py": text.encode()})))
+        for label, text in zip(("old", "new"), texts, strict=True)
+    )
+    made = prove_pair(Twins(old, new, ["m.py"]), Pair(old=f"m:{name}", new=f"m:{name}"), _OPTIONS)
+    assert made.verdict is verdict, (made.reason, made.deltas)

@@ -5,6 +5,7 @@ Skipped, saying so, when the tree can't be had."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from codemods.source.files import FileSet, MemoryTree
 from tests.support.real_tree import Unreachable, real_tree
 from tests.support.rewrites.trials import chosen, side_of
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.slow,
+    pytest.mark.skipif("UNMOVED_TEST_LONG" not in os.environ, reason="minutes: `tox run -e real` runs it"),
+]
 
 _FOLDERS = ("utils", "distributed", "model_executor", "managers", "mem_cache", "speculative", "lora", "sampling")
 _MOST_OPEN = 0.05

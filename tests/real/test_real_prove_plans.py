@@ -6,6 +6,7 @@ Skipped, saying so, when the tree can't be had."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,11 @@ from codemods.source.files import FileSet
 from tests.support.plan_commits import Commit, changed_callables, commits_of
 from tests.support.real_tree import Unreachable, real_tree
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.slow,
+    pytest.mark.skipif("UNMOVED_TEST_LONG" not in os.environ, reason="minutes: `tox run -e real` runs it"),
+]
 
 HERE = Path(__file__).parent
 _OPTIONS = ProveOptions(jobs=1, mutants=0, paths=300, faults=1200, seconds=60.0)
