@@ -31,7 +31,9 @@ _DEF = re.compile(
 Edge = tuple[str, str]  # (module, attribute or "")
 
 _edges: WeakKeyDictionary[Tree, dict[str, tuple[Edge, ...]]] = WeakKeyDictionary()
-_targets: WeakKeyDictionary[Modules, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = WeakKeyDictionary()
+_Targets = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+# By the texts and by the names of modules: trees with the same files share those, and import something else.
+_targets: WeakKeyDictionary[Tree, WeakKeyDictionary[Modules, _Targets]] = WeakKeyDictionary()
 
 
 def cycle(files: FileSet, importer: str, imported: str) -> list[str]:
@@ -70,7 +72,7 @@ def _successors(files: FileSet, modules: Modules, path: str, loaded: set[str]) -
     if path in files.overlay():
         explicit, parents = _resolved(files, modules, path)
     else:
-        known = _targets.setdefault(modules, {})
+        known = _targets.setdefault(files.base, WeakKeyDictionary()).setdefault(modules, {})
         if path not in known:
             known[path] = _resolved(files, modules, path)
         explicit, parents = known[path]
