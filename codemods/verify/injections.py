@@ -12,7 +12,7 @@ from codemods.source.nodes import walk
 from codemods.verify.forms import has
 from codemods.verify.frames import Duty, Frame, Item
 from codemods.verify.meetings import Meetings
-from codemods.verify.moments import EFFECTS, NEW, OLD, Handed, Value
+from codemods.verify.moments import EFFECTS, NEW, OLD, Value
 from codemods.verify.names import Definition
 from codemods.verify.scopes import parameters
 
@@ -30,31 +30,6 @@ class Injections(Meetings):
     def same(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
         """Whether both come to the same value with the same effects."""
         raise NotImplementedError
-
-    def _handing(self, call: ast.Call, frame: Frame) -> Handed:
-        """What a call may reach: the object whose method it is, and what it is given."""
-        parts = [call.func, *call.args, *(k.value for k in call.keywords)]
-        parts += [call.func.value] if isinstance(call.func, ast.Attribute) else []
-        names = {each.id for each in parts if isinstance(each, ast.Name)}
-        values = [self.value(each, frame) for each in parts if isinstance(each, (ast.Name, ast.Attribute))]
-        is_own = any((home := frame.home(name)) is not None and home.selfname == name for name in names)
-        text = f"{frame.path}:{ast.unparse(call.func)}"
-        known = tuple(each for each in values if each is not None)
-        return Handed(text, known, is_own=is_own, is_foreign=self._is_foreign(call.func, frame))
-
-    def _is_foreign(self, node: ast.expr, frame: Frame) -> bool:
-        """Whether something was imported from outside of the tree, or is built in."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        held = self.value(node, frame) if isinstance(node, ast.Name) else None
-        if held is None or held[0] != "ref" or "top" in held or "mod" in held:
-            return False
-        modules = self.canon[frame.side].names.modules
-        return not modules.is_package_directory(str(held[-1]).partition(".")[0]) and held[1] in (
-            "builtin",
-            "ext",
-            "same",
-        )
 
     def _asked(self, o: ast.expr, fo: Frame, n: ast.expr, fn: Frame) -> bool:
         """Whether the new side calls a getter for what the old one reads."""
