@@ -10,7 +10,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from codemods.prove.affected_names import bound_inside, frame, in_annotations, is_base, made_of, words
-from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Target, reachable
+from codemods.prove.partners import definition_of, definitions_in
+from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Target
 from codemods.prove.stable import Twins, outline, signature
 from codemods.schema.errors import SourceError
 from codemods.source.import_graph import imported_files
@@ -38,8 +39,12 @@ class Affected:
         for path, names in sorted(self._files().items()):
             module = self.new.modules.module_of(path)
             facts = self._facts(self.new, module)
-            for key, node in _functions(facts.tree, f"{module}:") if facts is not None else ():
-                if names & words(node) and self.is_affected(module, module, node, among=names):
+            for key, node in definitions_in(facts.tree, f"{module}:") if facts is not None else ():
+                if (
+                    isinstance(node, FunctionNode)
+                    and names & words(node)
+                    and self.is_affected(module, module, node, among=names)
+                ):
                     found.append(key)
         return found
 
@@ -223,8 +228,8 @@ class Affected:
         for path in mentioning(self.new.files, name, "class")[:_MOST_FILES]:
             module = self.new.modules.module_of(path)
             facts = self._facts(self.new, module)
-            for qualname, node in _classes(facts.tree, "") if facts is not None else ():
-                if any(self._base_key(module, base) == key for base in node.bases):
+            for qualname, node in definitions_in(facts.tree, "") if facts is not None else ():
+                if isinstance(node, ast.ClassDef) and any(self._base_key(module, base) == key for base in node.bases):
                     yield f"{module}:{qualname}"
 
     def _base_key(self, module: str, node: ast.expr) -> str:
@@ -296,23 +301,7 @@ class Affected:
 
 
 def _methods(side: Side, key: str) -> dict[str, str]:
-    module, _, name = key.partition(":")
-    node = side.definition(module, name)[0] if side.facts(module) is not None else None
+    node = definition_of(side, key)
     if not isinstance(node, ast.ClassDef):
         return {}
     return {each.name: signature(each) for each in node.body if isinstance(each, FunctionNode)}
-
-
-def _functions(scope: ast.AST, prefix: str) -> Iterator[tuple[str, DefNode]]:
-    for each in reachable(scope):
-        if isinstance(each, FunctionNode):
-            yield prefix + each.name, each
-        elif isinstance(each, ast.ClassDef):
-            yield from _functions(each, f"{prefix}{each.name}.")
-
-
-def _classes(scope: ast.AST, prefix: str) -> Iterator[tuple[str, ast.ClassDef]]:
-    for each in reachable(scope):
-        if isinstance(each, ast.ClassDef):
-            yield prefix + each.name, each
-            yield from _classes(each, f"{prefix}{each.name}.")

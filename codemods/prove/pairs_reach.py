@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from codemods.prove.affected_names import words
 from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, reachable
 
 
@@ -20,12 +21,12 @@ class Reach:
         self._bound: dict[str, set[str]] = {}  # name -> names that are bound to what names it
         for key, node in functions.items():
             if isinstance(node, FunctionNode):
-                for name in _words(node):
+                for name in words(node):
                     self._callers.setdefault(name, set()).add(key)
         for facts in scopes:
             for statement in _outside_functions(facts.tree):
                 targets = _targets(statement)
-                for name in _words(statement) if targets else ():
+                for name in words(statement) if targets else ():
                     self._bound.setdefault(name, set()).update(targets)
 
     def runners(self, key: str, has_partner: Callable[[str], bool]) -> set[str]:
@@ -68,15 +69,3 @@ def _targets(statement: ast.stmt) -> set[str]:
     return {
         each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
     }
-
-
-def _words(node: ast.AST) -> set[str]:
-    found: set[str] = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name):
-            found.add(each.id)
-        elif isinstance(each, ast.Attribute):
-            found.add(each.attr)
-        elif isinstance(each, ast.alias):
-            found.update(each.name.split("."))
-    return found

@@ -15,15 +15,16 @@ from codemods.prove.stable import Twins
 def definitions(facts: ModuleFacts | None) -> dict[str, DefNode]:
     """Functions, classes and methods of a module by qualified name, the last of each name; none of those in
     functions."""
-    return dict(_definitions(facts.tree, "")) if facts is not None else {}
+    return dict(definitions_in(facts.tree, "")) if facts is not None else {}
 
 
-def _definitions(scope: ast.AST, prefix: str) -> Iterator[tuple[str, DefNode]]:
+def definitions_in(scope: ast.AST, prefix: str) -> Iterator[tuple[str, DefNode]]:
+    """All of them in order, also several of one name. prefix: put before each name."""
     for each in reachable(scope):
         if isinstance(each, DefNode):
             yield prefix + each.name, each
             if isinstance(each, ast.ClassDef):
-                yield from _definitions(each, f"{prefix}{each.name}.")
+                yield from definitions_in(each, f"{prefix}{each.name}.")
 
 
 def split_key(key: str) -> tuple[str, str]:
