@@ -195,15 +195,14 @@ def _prove_pairs(
 ) -> None:
     from codemods.prove.proving import prove_pairs
 
-    total, waiting = len(change.pairs), iter(change.pairs)
+    total, waiting = len(change.pairs), enumerate(change.pairs, 1)
     with session.progress() as progress:
         progress.step(1, total, change.label[:40] or change.pairs[0].new)
 
         def done(result: PairResult) -> None:
-            pair = next(waiting)
+            number, pair = next(waiting)
             with progress.aside():
                 report(pair, result)
-            number = change.pairs.index(pair) + 1
             progress.step(min(number + 1, total), total, f"after {result.new}: {result.verdict.value}")
 
         prove_pairs(change.old, change.new, change.changed, change.pairs, options, done, identity=change.identity)
