@@ -22,6 +22,7 @@ from codemods.repo.tree_diff import entries_of, entry_at
 from codemods.repo.word_index import WordIndex
 from codemods.schema.errors import SourceError
 from codemods.source.index import DOCUMENT_SUFFIXES, PYTHON_SUFFIXES
+from codemods.source.line_matches import line_starts
 
 # Attributes are not asked (`--text`): a .gitattributes file could call Python files binary and hide them. One pattern
 # for everything, as Perl has them: with `-F -w` git takes ten times as long for twenty words, and each further search
@@ -270,13 +271,7 @@ class _Lines(Struct, kw_only=True):
 
 def lines_with(text: bytes, words: Iterable[bytes], pattern: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
     """Number and text of the lines that have one of the words and match."""
-    starts = set()
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            starts.add(text.rfind(b"\n", 0, at) + 1)
-            end = text.find(b"\n", at)
-            at = text.find(word, end) if end >= 0 else -1
+    starts = {start for word in words for start in line_starts(text, word)}
     number, counted = 1, 0
     for start in sorted(starts):
         end = text.find(b"\n", start)

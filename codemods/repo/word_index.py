@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 
 from codemods.repo.store import ObjectStore
+from codemods.source.line_matches import line_starts
 
 # Above this, blobs that the tree at hand does not have are let go: some three trees of 5,000 files.
 MAX_WORD_BYTES = 32_000_000
@@ -138,7 +139,7 @@ def _words_of(raw: bytes) -> tuple[bytes, bytes]:
 
 
 def _lines_of(raw: bytes) -> tuple[bytes, bytes]:
-    starts = sorted({start for needle in _NEEDLES for start in _line_starts(raw, needle)})
+    starts = sorted({start for needle in _NEEDLES for start in line_starts(raw, needle)})
     found, unclosed, number, counted = [], [], 1, 0
     for start in starts:
         end = raw.find(b"\n", start)
@@ -150,11 +151,3 @@ def _lines_of(raw: bytes) -> tuple[bytes, bytes]:
             if _OPEN_LINE.match(text) is not None:
                 unclosed.append(found[-1])
     return b"".join(found), b"".join(unclosed)
-
-
-def _line_starts(raw: bytes, needle: bytes) -> Iterable[int]:
-    at = raw.find(needle)
-    while at >= 0:
-        yield raw.rfind(b"\n", 0, at) + 1
-        end = raw.find(b"\n", at)
-        at = raw.find(needle, end) if end >= 0 else -1
