@@ -17,6 +17,7 @@ from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side
 from codemods.prove.stable import Twins, outline
 from codemods.schema.prove import Pair, PairKind
 from codemods.source.files import FileSet
+from codemods.source.nodes import first_line
 
 _MAKERS = (
     "__init__",
@@ -67,7 +68,7 @@ class PairsOfChange:
         lines = self.residue.get(f"{OLD}{path}" if is_old else path, ())
         if node is None or not lines:
             return False
-        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
+        first = first_line(node)
         last = node.end_lineno or first  # type: ignore[attr-defined]
         return any(first <= line <= last for line in lines)
 

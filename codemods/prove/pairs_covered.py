@@ -12,6 +12,7 @@ from codemods.prove.stable import Twins
 from codemods.schema.errors import SourceError
 from codemods.schema.prove import Pair, PairKind
 from codemods.source.files import FileSet
+from codemods.source.nodes import first_line
 
 _Spans = list[tuple[int, int]]
 
@@ -48,7 +49,7 @@ def _by_path(partners: Partners, side: Side, pairs: list[Pair]) -> dict[str, _Sp
         for key, node in partners.definitions(side).items():
             facts = side.facts(key.partition(":")[0])
             if facts is not None and _is_run(partners, side, key, node, keys):
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                first = first_line(node)
                 found.setdefault(facts.path, []).append((first, node.end_lineno or node.lineno))
     except SourceError:
         return {}  # who proves it has the words for that
@@ -72,9 +73,9 @@ def _run_by_import(tree: ast.Module) -> Iterator[tuple[int, int]]:
     while pending:
         each = pending.pop()
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield min([each.lineno, *(one.lineno for one in each.decorator_list)]), each.body[0].lineno - 1
+            yield first_line(each), each.body[0].lineno - 1
         elif isinstance(each, ast.ClassDef):
-            yield min([each.lineno, *(one.lineno for one in each.decorator_list)]), each.body[0].lineno - 1
+            yield first_line(each), each.body[0].lineno - 1
             pending.extend(each.body)
         else:
             yield each.lineno, each.end_lineno or each.lineno

@@ -18,6 +18,7 @@ from codemods.prove.subject import Subject
 from codemods.prove.survivors import Accepted, judge
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Mutants, Pair, Survivor
+from codemods.source.nodes import first_line
 
 Differs = Callable[[PairOfSubjects, float], bool]
 _SHARE = 0.25  # of its time budget again, a pair may take for its mutants
@@ -125,7 +126,7 @@ def mutated(source: str, facts: ModuleFacts, qualname: str, mutant: Mutant) -> D
     if node is None:
         return None
     lines = source.splitlines(keepends=True)
-    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    first = first_line(node)
     start = sum(len(line) for line in lines[: first - 1])
     end = sum(len(line) for line in lines[: node.end_lineno])
     text = mutant.applied(source)[start : end + len(mutant.after) - (mutant.end - mutant.start)]

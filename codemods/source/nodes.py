@@ -30,6 +30,12 @@ def children(node: ast.AST) -> list[ast.AST]:
     return [each for each in found if each is not None]
 
 
+def first_line(node: ast.AST) -> int:
+    """Where it begins, its decorators included; 0 for what stands nowhere."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([int(getattr(node, "lineno", 0)), *(each.lineno for each in decorators)])
+
+
 def statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """Every statement, those in definitions and blocks too, in no particular order. Expressions are not entered."""
     waiting: list[ast.AST] = list(tree.body)

@@ -6,6 +6,7 @@ import ast
 
 from msgspec.structs import replace
 
+from codemods.source.nodes import first_line
 from codemods.verify.forms import (
     definition_of,
     is_generator,
@@ -61,7 +62,7 @@ class Calls(Side):
     def cover_head(self, frame: Frame) -> None:
         """The lines of a function outside its statements: decorators, signature, docstring."""
         node = definition_of(frame)
-        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        first = first_line(node)
         start = (
             without_docstring(node.body)[0].lineno if without_docstring(node.body) else (node.end_lineno or first) + 1
         )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from codemods.schema.verdict import Problem
 from codemods.source.index import mentioning
-from codemods.source.nodes import walk
+from codemods.source.nodes import first_line, walk
 from codemods.verify.change import TreeChange
 from codemods.verify.forms import places, record_fields, signature, without_docstring
 from codemods.verify.frames import Claims, Frame, Line, level_frame
@@ -122,7 +122,7 @@ class Levels:
 
     def _lines(self, was: ast.stmt, fo: Frame, node: ast.stmt, fn: Frame, kind: str) -> None:
         for each, frame in ((was, fo), (node, fn)):
-            first = min([each.lineno, *(part.lineno for part in getattr(each, "decorator_list", ()))])
+            first = first_line(each)
             last = each.end_lineno or each.lineno
             self.kernel.lines.append(Line(frame.side, frame.path, first, last, kind, function=frame.title))
 
@@ -166,7 +166,7 @@ class Levels:
     def _head(self, was: ast.ClassDef, fo: Frame, node: ast.ClassDef, fn: Frame, kind: str) -> None:
         frames = level_frame(OLD, fo.path), level_frame(NEW, fn.path)
         for side, each, frame in ((OLD, was, fo), (NEW, node, fn)):
-            first = min([each.lineno, *(part.lineno for part in each.decorator_list)])
+            first = first_line(each)
             self.kernel.lines.append(Line(side, frame.path, first, max(first, each.body[0].lineno - 1), kind))
         if was.name != node.name and self.claims.pairs.get((fo.path, fo.title)) != (fn.path, fn.title):
             self.kernel.lines.append(Line(NEW, fn.path, node.lineno, node.lineno, "residue", "another name"))

@@ -11,6 +11,7 @@ import builtins
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
+from codemods.source.nodes import first_line
 from codemods.verify.rebinding import ANY, may_rebind, rebound_in
 from codemods.verify.scopes import bindings, definitions_in
 from codemods.verify.trees import tree_of
@@ -83,7 +84,7 @@ class Names:
             raw = self.files.read(path)
             self._lines[path] = raw.split(b"\n") if b"\r" not in raw and b"\f" not in raw else []
         lines = self._lines[path]
-        first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+        first = first_line(node)
         return b"\n".join(lines[first - 1 : node.end_lineno]) if lines else ast.dump(node).encode()
 
     def has(self, definition: Definition) -> bool:

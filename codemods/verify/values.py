@@ -8,6 +8,7 @@ from typing import cast
 
 from msgspec import Struct, field
 
+from codemods.source.nodes import first_line
 from codemods.verify.canon import Canon
 from codemods.verify.frames import Claims, Duty, Frame, Line
 from codemods.verify.moments import (
@@ -242,7 +243,7 @@ class Values:
         self.lines.append(Line(line.side, line.path, line.first, line.last, "residue", reason, code, line.function))
 
     def _conclude(self, node: ast.AST, frame: Frame, kind: str, reason: str, code: str) -> None:
-        first = min([getattr(node, "lineno", 0), *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        first = first_line(node)
         if not first and reason:  # operators, and names that normal forms make, stand nowhere: never unsaid for that
             first = getattr(frame.function, "lineno", 1)
         if first:
