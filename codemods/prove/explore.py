@@ -103,8 +103,7 @@ class Exploration:
         trail = world.trail
         taken: Preset = {choice.question: choice.options[choice.taken] for choice in trail[: walked.forced]}
         for position in range(walked.forced, len(trail)):
-            choice = trail[position]
-            question, options, index = choice.question, choice.options, choice.taken
+            question, options, index = trail[position]
             for other, option in enumerate(options):
                 if other != index:
                     made = {**taken, question: option}
