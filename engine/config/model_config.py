@@ -125,25 +125,27 @@ def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
             rope=ropes[0],
             local_rope=ropes[1],
             is_tied=bool(raw.get("tie_word_embeddings", is_gemma)),
-            has_qkv_bias=bool(raw.get("attention_bias", family is Family.QWEN2)) or family is Family.QWEN2,
+            has_qkv_bias=family is Family.QWEN2 or bool(raw.get("attention_bias")),
             has_qk_norm=family in (Family.QWEN3, Family.GEMMA3),
             has_post_norms=is_gemma,
             activation="gelu_tanh" if is_gemma else "silu",
             norm_offset=1.0 if is_gemma else 0.0,
             embed_scale=hidden**0.5 if is_gemma else 1.0,
-            query_scale=float(raw["query_pre_attn_scalar"]) ** -0.5
-            if is_gemma and "query_pre_attn_scalar" in raw
-            else 0.0,
+            query_scale=_query_scale(raw) if is_gemma else 0.0,
             window=_window(raw, family),
             is_global=_globals(raw, family),
         )
     )
 
 
+def _query_scale(raw: Mapping[str, Any]) -> float:
+    return float(raw["query_pre_attn_scalar"]) ** -0.5 if "query_pre_attn_scalar" in raw else 0.0
+
+
 def _window(raw: Mapping[str, Any], family: Family) -> int:
-    if family is Family.QWEN2 or family is Family.QWEN3:
-        return int(raw.get("sliding_window") or 0) if raw.get("use_sliding_window") else 0
-    return int(raw.get("sliding_window") or 0) if family is Family.GEMMA3 else 0
+    """Qwen's configurations name a window that is off unless they say so."""
+    is_used = family is Family.GEMMA3 or (family is not Family.LLAMA and raw.get("use_sliding_window"))
+    return int(raw.get("sliding_window") or 0) if is_used else 0
 
 
 def _globals(raw: Mapping[str, Any], family: Family) -> tuple[bool, ...]:

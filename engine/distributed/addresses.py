@@ -22,10 +22,6 @@ class Address(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{bracketed(self.host)}:{self.port}"
 
-    @property
-    def is_ipv6(self) -> bool:
-        return _is_ipv6(self.host)
-
 
 def parse_address(text: str, *, source: str) -> Address:
     """`host:port`, `1.2.3.4:port`, `[v6]:port`. source: who gave it, for the error.

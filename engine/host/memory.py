@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-GIB = 1 << 30
 BALANCE_RATIO = 0.9
 _MEMINFO = Path("/proc/meminfo")
 _CGROUPS = (

@@ -29,13 +29,6 @@ class KVCache:
         """Keys and values at some slots, of any shape: [..., K, D]."""
         return self.keys[layer][slots], self.values[layer][slots]
 
-    def copy_blocks(self, pairs: list[tuple[int, int]]) -> None:
-        """Blocks from the first to the second of each pair, in every layer."""
-        size = self.block_tokens
-        for source, target in pairs:
-            for each in (self.keys, self.values):
-                each[:, target * size : (target + 1) * size] = each[:, source * size : (source + 1) * size]
-
 
 def block_bytes(*, num_layers: int, block_tokens: int, heads: int, head_dim: int, dtype: torch.dtype) -> int:
     """What one block takes on this rank: 2 * layers * block_tokens * heads * head_dim * itemsize."""

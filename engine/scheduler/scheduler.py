@@ -6,6 +6,7 @@ computes again later; what of it is in the prefix cache it finds again."""
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -51,10 +52,6 @@ class Scheduler:
     @property
     def has_work(self) -> bool:
         return bool(self._waiting or self._running)
-
-    @property
-    def num_waiting(self) -> int:
-        return len(self._waiting)
 
     @property
     def num_running(self) -> int:
@@ -170,7 +167,7 @@ class Scheduler:
             seq.num_cached = seq.num_computed
         self._waiting.remove(seq)
         seq.status = Status.RUNNING
-        self._insert_by_arrival(self._running, seq)
+        _join(self._running, seq)
         self._admitted.append(seq.seq_id)
         return self._slice(seq, count)
 
@@ -212,7 +209,7 @@ class Scheduler:
         self._give_back(seq)
         seq.status = Status.WAITING
         seq.times_preempted += 1
-        self._insert_by_arrival(self._waiting, seq)
+        _join(self._waiting, seq)
         self._preempted.append(seq.seq_id)
 
     def _keep(self, seq: Sequence) -> None:
@@ -254,7 +251,7 @@ class Scheduler:
                 self._end(seq, FinishReason.ABORT)
             self._to_abort.clear()
 
-    @staticmethod
-    def _insert_by_arrival(queue: list[Sequence], seq: Sequence) -> None:
-        at = next((index for index, each in enumerate(queue) if each.seq_id > seq.seq_id), len(queue))
-        queue.insert(at, seq)
+
+def _join(queue: list[Sequence], seq: Sequence) -> None:
+    """Sequences are numbered as they arrive."""
+    bisect.insort(queue, seq, key=lambda each: each.seq_id)

@@ -1,4 +1,4 @@
-"""What a request gets back. Text is cut where the client's stop texts say; token ids are as they were chosen."""
+"""What a request gets back: why it ended, and how likely its tokens were."""
 
 from __future__ import annotations
 
@@ -30,29 +30,3 @@ class PositionLogprobs(Struct, frozen=True):
 
     chosen: TokenLogprob
     top: tuple[TokenLogprob, ...] = ()
-
-
-class Choice(Struct, frozen=True, kw_only=True):
-    """One of the `n` answers. matched_stop: the stop text or token id that ended it."""
-
-    index: int
-    text: str
-    token_ids: tuple[int, ...]
-    finish_reason: FinishReason | None = None
-    matched_stop: str | int | None = None
-    logprobs: tuple[PositionLogprobs, ...] | None = None
-
-
-class RequestOutput(Struct, frozen=True, kw_only=True):
-    """All of a request so far. num_cached_tokens: prompt tokens whose KV was there already."""
-
-    request_id: str
-    prompt: str | None
-    prompt_token_ids: tuple[int, ...]
-    choices: tuple[Choice, ...]
-    prompt_logprobs: tuple[PositionLogprobs | None, ...] | None = None
-    num_cached_tokens: int = 0
-
-    @property
-    def is_finished(self) -> bool:
-        return all(each.finish_reason is not None for each in self.choices)

@@ -24,12 +24,11 @@ class Slice(Struct, frozen=True, kw_only=True):
 
 
 class StepPlan(Struct, frozen=True, kw_only=True):
-    """Decodes first, then prefills, each in order of arrival. copies: (from, to) blocks to be copied before the step.
-    preempted, admitted: sequences that left or joined the running ones."""
+    """Decodes first, then prefills, each in order of arrival. preempted, admitted: sequences that left or joined the
+    running ones."""
 
     number: int
     slices: tuple[Slice, ...] = ()
-    copies: tuple[tuple[int, int], ...] = ()
     preempted: tuple[int, ...] = ()
     admitted: tuple[int, ...] = ()
 
