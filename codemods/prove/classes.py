@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
-from codemods.prove.certain import certain_of_maker
+from codemods.prove.certain import Certain, certain_of_maker
 from codemods.prove.class_calls import Call, Plan, plan_of
 from codemods.prove.driving import call_back, driven, frozen_error
 from codemods.prove.errors import Stopped, Unsupported
@@ -52,6 +53,11 @@ class ClassSubject:
         facts = self.loader.side.facts(self.module)
         assert facts is not None
         return facts.path
+
+    @cached_property
+    def certain(self) -> Certain:
+        """What is sure of the values that the initialiser is given."""
+        return certain_of_maker(self.loader.side, self.module, self.node)
 
     def _keep_real(self, target: Target, depth: int = 0) -> None:
         """Execute the class and the bases that are in the tree, shared or not."""
@@ -246,7 +252,7 @@ class PairOfClasses:
 
     def is_certain(self, value: Any) -> bool:
         """Whether an attribute of what the initialiser is given is there whenever it begins."""
-        return certain_of_maker(self.new.loader.side, self.new.module, self.new.node).has(value)
+        return self.new.certain.has(value)
 
     def with_new(self, side: Side) -> PairOfClasses:
         """The same old side beside another new one, called as before."""

@@ -85,6 +85,14 @@ def delta_of(found: Found, pair: PairOfSubjects) -> Delta | None:
     )
 
 
+def distinct(found: Iterable[Found]) -> list[Found]:
+    """Each difference once, in the order of the smallest world; where no call raises comes before where one does."""
+    known: dict[tuple[str, str], Found] = {}
+    for each in sorted(found, key=lambda one: (len(one.seen.world.trail), one.seen.is_fault)):
+        known.setdefault((each.difference.code, each.difference.message), each)
+    return list(known.values())
+
+
 def confirmed(found: Iterable[Found], pair_of: Callable[[Found], PairOfSubjects]) -> Shown:
     """Run once more to be sure. Only so many are looked at."""
     made: dict[tuple[str, str, int, str, int], Confirmed] = {}

@@ -103,7 +103,8 @@ class Exploration:
         trail = world.trail
         taken: Preset = {choice.question: choice.options[choice.taken] for choice in trail[: walked.forced]}
         for position in range(walked.forced, len(trail)):
-            question, options, index = trail[position]
+            choice = trail[position]
+            question, options, index = choice.question, choice.options, choice.taken
             for other, option in enumerate(options):
                 if other != index:
                     made = {**taken, question: option}

@@ -8,15 +8,15 @@ import time
 from msgspec.structs import replace
 
 from codemods.prove.classes import PairOfClasses
-from codemods.prove.deltas import apply_declared, confirmed, effects_of
+from codemods.prove.deltas import apply_declared, confirmed, distinct, effects_of
 from codemods.prove.explore import Budget
 from codemods.prove.imports import PairOfModules
 from codemods.prove.options import ProveOptions
-from codemods.prove.pairing import Found, Walk, walk
+from codemods.prove.pairing import Walk, walk
 from codemods.prove.stable import Twins
 from codemods.prove.wording import in_words
 from codemods.schema.errors import UnmovedError
-from codemods.schema.prove import Level, Pair, PairKind, PairResult, ProofVerdict
+from codemods.schema.prove import Level, Pair, PairKind, PairResult, ProofVerdict, inconclusive
 
 _CONTROL_PATHS = 40
 
@@ -27,17 +27,13 @@ def prove_other(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
     try:
         result = _proved(twins, pair, options, began + options.seconds)
     except UnmovedError as error:
-        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=str(error))
+        result = inconclusive(pair, str(error))
     except RecursionError:
-        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason="the code nests too deeply to be read")
+        result = inconclusive(pair, "the code nests too deeply to be read")
     except Exception as error:  # noqa: BLE001 - code at module level may raise anything when it is sliced out
         reason = in_words(f"the code can't be loaded: {type(error).__name__}: {error}")
-        result = _result(pair, ProofVerdict.INCONCLUSIVE, reason=reason)
+        result = inconclusive(pair, reason)
     return replace(result, seconds=round(time.monotonic() - began, 3))
-
-
-def _result(pair: Pair, verdict: ProofVerdict, *, reason: str = "") -> PairResult:
-    return PairResult(old=pair.old, new=pair.new, kind=pair.kind, verdict=verdict, reason=reason, origin=pair.origin)
 
 
 def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:
@@ -45,10 +41,11 @@ def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Pair
     subjects = made(twins, pair.old, pair.new, real_modules=frozenset((*pair.real, *options.real)), same=pair.same)
     budget = Budget(options.paths, options.faults, max(1.0, (end - time.monotonic()) * 0.8))
     walked = walk(subjects, budget)  # type: ignore[arg-type]
-    shown = confirmed(_distinct(walked.found), lambda _: subjects)  # type: ignore[arg-type,return-value]
+    shown = confirmed(distinct(walked.found), lambda _: subjects)  # type: ignore[arg-type,return-value]
     deltas, stale = apply_declared(shown.deltas, pair.deltas)
     result = replace(
-        _result(pair, ProofVerdict.AGREES),
+        inconclusive(pair, ""),
+        verdict=ProofVerdict.AGREES,
         level=_level(subjects, walked),
         paths=walked.paths,
         faults=walked.faults,
@@ -72,13 +69,6 @@ def _level(subjects: PairOfClasses | PairOfModules, walked: Walk) -> Level:
 def _unfollowed(walked: Walk) -> str:
     cut = [reason for reason in walked.cut if reason.startswith("unsupported")]
     return f"a path could not be followed: {cut[0].removeprefix('unsupported: ')}" if cut else ""
-
-
-def _distinct(found: list[Found]) -> list[Found]:
-    known: dict[tuple[str, str], Found] = {}
-    for each in sorted(found, key=lambda one: (len(one.seen.world.trail), one.seen.is_fault)):
-        known.setdefault((each.difference.code, each.difference.message), each)
-    return list(known.values())
 
 
 def _controlled(subjects: PairOfClasses | PairOfModules) -> str:

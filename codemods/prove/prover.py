@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from codemods.prove.compare import topic
 from codemods.prove.concrete import Trial, Trials, domains_of_pair
-from codemods.prove.deltas import apply_declared, confirmed, effects_of
+from codemods.prove.deltas import apply_declared, confirmed, distinct, effects_of
 from codemods.prove.domains import Domain
 from codemods.prove.explore import Budget
 from codemods.prove.inputs import input_term
@@ -74,7 +74,7 @@ def _timed(result: PairResult, seconds: float) -> PairResult:
 def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> PairResult:
     evidence = _gather(twins, pair, options, end)
     walked, trial = evidence.walked, evidence.trial
-    shown = confirmed(_distinct(evidence.found), evidence.subjects)
+    shown = confirmed(distinct(evidence.found), evidence.subjects)
     deltas, stale = apply_declared(shown.deltas, pair.deltas)
     is_exhaustive = walked.is_complete and not walked.found and "unsupported" not in " ".join(walked.cut)
     result = PairResult(
@@ -200,14 +200,6 @@ def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptio
         trial.found = trials.differences(smallest) or trial.found
         trial.case = smallest
     evidence.found = [*trial.found, *evidence.found]
-
-
-def _distinct(found: list[Found]) -> list[Found]:
-    """Each difference once, in the order of the smallest world."""
-    known: dict[tuple[str, str], Found] = {}
-    for each in sorted(found, key=lambda one: len(one.seen.world.trail)):
-        known.setdefault((each.difference.code, each.difference.message), each)
-    return list(known.values())
 
 
 def _controlled(pair: PairOfSubjects) -> str:
