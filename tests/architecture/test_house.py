@@ -13,6 +13,8 @@ from tests.support.house import Source
 
 MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 60
+# Written as such classes grow, to be taken apart by our own commands: what the codemods are shown on.
+GOD_CLASSES = {"engine/runner/model_runner.py"}
 
 OURS = house.sources("codemods", "engine")
 
@@ -22,12 +24,12 @@ def test_there_is_something_to_check() -> None:
 
 
 def test_files_are_small() -> None:
-    sizes = {source.path: house.num_lines(source) for source in OURS}
+    sizes = {source.path: house.num_lines(source) for source in OURS if source.path not in GOD_CLASSES}
     assert {path: lines for path, lines in sizes.items() if lines > MAX_FILE_LINES} == {}
 
 
 def test_functions_are_small() -> None:
-    sizes = dict(function for source in OURS for function in house.functions(source))
+    sizes = dict(function for source in OURS if source.path not in GOD_CLASSES for function in house.functions(source))
     assert {place: lines for place, lines in sizes.items() if lines > MAX_FUNCTION_LINES} == {}
 
 
@@ -36,7 +38,7 @@ def test_every_module_has_a_docstring() -> None:
 
 
 def test_only_the_command_line_prints() -> None:
-    others = [source for source in OURS if not source.path.startswith("codemods/cli/")]
+    others = [source for source in OURS if not source.path.startswith(("codemods/cli/", "engine/cli/"))]
     assert [place for source in others for place in house.printing(source)] == []
 
 

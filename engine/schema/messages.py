@@ -1,0 +1,113 @@
+"""What the server's process and the engine's say to each other, as frames of msgpack. Neither runs the other's code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from engine.schema.output import FinishReason, PositionLogprobs
+from engine.schema.sampling import SamplingParams
+
+
+class Add(Struct, frozen=True, kw_only=True, tag=True):
+    """A request. params.n choices are made of it, each with a seed of its own."""
+
+    request_id: str
+    prompt_ids: tuple[int, ...]
+    params: SamplingParams
+    adapter: str | None = None
+
+
+class Abort(Struct, frozen=True, kw_only=True, tag=True):
+    """Nobody waits for these any more. index: of one choice, whose stop text was found, None for all of them."""
+
+    request_id: str
+    index: int | None = None
+
+
+class Call(Struct, frozen=True, kw_only=True, tag=True):
+    """Something else than a request: weights, adapters, memory, profiles. Answered by one Reply of the same number."""
+
+    number: int
+    method: str
+    arguments: dict[str, Any] = {}
+
+
+class Stop(Struct, frozen=True, tag=True):
+    """is_drained: what runs is finished first."""
+
+    is_drained: bool = True
+
+
+ToCore = Add | Abort | Call | Stop
+
+
+class Delta(Struct, frozen=True, kw_only=True):
+    """What a step added to one choice. matched_stop: the token that ended it, None for a length or an end of text.
+    num_cached: prompt tokens that the prefix cache had."""
+
+    request_id: str
+    index: int = 0
+    token_ids: tuple[int, ...] = ()
+    logprobs: tuple[PositionLogprobs, ...] = ()
+    prompt_logprobs: tuple[PositionLogprobs, ...] = ()
+    finish_reason: FinishReason | None = None
+    matched_stop: int | None = None
+    num_prompt: int = 0
+    num_cached: int = 0
+
+
+class Deltas(Struct, frozen=True, tag=True):
+    deltas: tuple[Delta, ...]
+
+
+class Refused(Struct, frozen=True, kw_only=True, tag=True):
+    """A request that can't run: BadRequest's parts."""
+
+    request_id: str
+    field: str
+    message: str
+    fix: str
+
+
+class Reply(Struct, frozen=True, kw_only=True, tag=True):
+    """error: None where it worked."""
+
+    number: int
+    value: Any = None
+    error: str | None = None
+
+
+class Ready(Struct, frozen=True, kw_only=True, tag=True):
+    """The engine serves. context: tokens that a sequence may have in all."""
+
+    model: str
+    vocab_size: int
+    context: int
+    num_blocks: int
+    block_tokens: int
+
+
+class Failed(Struct, frozen=True, tag=True):
+    """The engine ended, and why."""
+
+    message: str
+
+
+class Stats(Struct, frozen=True, kw_only=True, tag=True):
+    """Counters since the start, and how things stand now."""
+
+    num_running: int = 0
+    num_waiting: int = 0
+    num_blocks_held: int = 0
+    num_blocks: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    preemptions: int = 0
+    drafts: int = 0
+    drafts_accepted: int = 0
+
+
+FromCore = Ready | Deltas | Refused | Reply | Stats | Failed
