@@ -49,3 +49,9 @@ class TopologyUnknown(EngineError):
     """The machine does not say which CPUs belong to which node."""
 
     code = "topology-unknown"
+
+
+class EngineDead(EngineError):
+    """The process of the engine has ended; nothing that was asked of it will be answered."""
+
+    code = "engine-dead"
