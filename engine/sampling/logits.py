@@ -22,17 +22,19 @@ def adjust(
     end_ids: Collection[int],
     allowed_V: Tensor | None = None,
 ) -> Tensor:
-    """Bias, penalties, forbidden ends and grammar, in this order; a new row. allowed: what a grammar lets through."""
+    """Bias, penalties, grammar and forbidden ends, in this order; a new row. allowed: what a grammar lets through. An
+    answer that a grammar ends may be shorter than min_tokens: nothing could follow."""
     row = logits_V.clone()
     if params.logit_bias:
         ids = torch.tensor(list(params.logit_bias))
         row[ids] += torch.tensor(list(params.logit_bias.values()), dtype=row.dtype)
     _penalise(row, params, prompt, output)
-    if len(output) < params.min_tokens:
-        ends = [*end_ids, *params.stop_token_ids]
-        row[torch.tensor(ends, dtype=torch.long)] = _NEVER
     if allowed_V is not None:
         row.masked_fill_(~allowed_V, _NEVER)
+    if len(output) < params.min_tokens:
+        ends = torch.tensor([*end_ids, *params.stop_token_ids], dtype=torch.long)
+        without = row.index_fill(0, ends, _NEVER)
+        return row if allowed_V is not None and not torch.isfinite(without).any() else without
     return row
 
 
