@@ -27,7 +27,8 @@ class Abort(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Call(Struct, frozen=True, kw_only=True, tag=True):
-    """Something else than a request: weights, adapters, memory, profiles. Answered by one Reply of the same number."""
+    """Something else than a request: weights, adapters, memory, profiles, `stats`. Answered by one Reply of the same
+    number."""
 
     number: int
     method: str
@@ -44,8 +45,10 @@ ToCore = Add | Abort | Call | Stop
 
 
 class Delta(Struct, frozen=True, kw_only=True):
-    """What a step added to one choice. matched_stop: the token that ended it, None for a length or an end of text.
-    num_cached: prompt tokens that the prefix cache had."""
+    """What a step added to one choice. Each choice gets exactly one with a finish_reason, its last; after an Abort too.
+    matched_stop: the token that ended it, None for a length or an end of text. prompt_logprobs: all of them at once,
+    from the prompt's second token on, with the first token of choice 0. num_cached: prompt tokens that the prefix cache
+    had."""
 
     request_id: str
     index: int = 0
@@ -62,21 +65,28 @@ class Deltas(Struct, frozen=True, tag=True):
     deltas: tuple[Delta, ...]
 
 
-class Refused(Struct, frozen=True, kw_only=True, tag=True):
-    """A request that can't run: BadRequest's parts."""
+class Fault(Struct, frozen=True, kw_only=True):
+    """An EngineError's parts. field: of the request, where one is to blame."""
 
-    request_id: str
-    field: str
+    code: str
     message: str
     fix: str
+    field: str | None = None
+
+
+class Refused(Struct, frozen=True, kw_only=True, tag=True):
+    """A request that can't run, or can't go on."""
+
+    request_id: str
+    fault: Fault
 
 
 class Reply(Struct, frozen=True, kw_only=True, tag=True):
-    """error: None where it worked."""
+    """fault: None where it worked."""
 
     number: int
     value: Any = None
-    error: str | None = None
+    fault: Fault | None = None
 
 
 class Ready(Struct, frozen=True, kw_only=True, tag=True):
@@ -92,10 +102,10 @@ class Ready(Struct, frozen=True, kw_only=True, tag=True):
 class Failed(Struct, frozen=True, tag=True):
     """The engine ended, and why."""
 
-    message: str
+    fault: Fault
 
 
-class Stats(Struct, frozen=True, kw_only=True, tag=True):
+class Stats(Struct, frozen=True, kw_only=True):
     """Counters since the start, and how things stand now."""
 
     num_running: int = 0
@@ -110,4 +120,4 @@ class Stats(Struct, frozen=True, kw_only=True, tag=True):
     drafts_accepted: int = 0
 
 
-FromCore = Ready | Deltas | Refused | Reply | Stats | Failed
+FromCore = Ready | Deltas | Refused | Reply | Failed

@@ -45,8 +45,8 @@ class StepPlan(Struct, frozen=True, kw_only=True):
 class RowOptions(Struct, frozen=True, kw_only=True):
     """How the next token of a sampled slice is chosen. seed: the sequence's own. position: of the first token to be
     chosen. oracle_id: what the token oracle knows the sequence by. prompt, output: tokens so far, given only where the
-    options look at them. allowed: what a grammar lets through, a bit a token, little end first, one mask for each
-    position to be chosen; empty for no grammar."""
+    options look at them (min_tokens, too, looks at the output). allowed: what a grammar lets through, a bit a token,
+    little end first, one mask for each position to be chosen; empty for no grammar."""
 
     seq_id: int
     params: SamplingParams
@@ -59,13 +59,20 @@ class RowOptions(Struct, frozen=True, kw_only=True):
     allowed: tuple[bytes, ...] = ()
 
 
+class PromptTargets(Struct, frozen=True, kw_only=True):
+    """Tokens of a prompt to be weighed: token_ids[i] is what follows the i-th token of the slice. The last slice of a
+    prompt has one fewer of them than tokens. count: alternatives a token."""
+
+    token_ids: tuple[int, ...]
+    count: int
+
+
 class StepInput(Struct, frozen=True, kw_only=True):
-    """rows: one for each slice that is sampled, in the order of the slices. prompt_logprobs: sequences whose slice's
-    own tokens are to be weighed, with how many alternatives."""
+    """rows: one for each slice that is sampled, in the order of the slices. prompt_targets: by sequence."""
 
     plan: StepPlan
     rows: tuple[RowOptions, ...] = ()
-    prompt_logprobs: dict[int, int] = {}
+    prompt_targets: dict[int, PromptTargets] = {}
 
 
 class Sampled(Struct, frozen=True, kw_only=True):
@@ -80,8 +87,7 @@ class Sampled(Struct, frozen=True, kw_only=True):
 
 
 class StepOutput(Struct, frozen=True, kw_only=True):
-    """prompt_logprobs: of each token of a slice that was asked about, by sequence; the first token of a sequence has
-    none, and is left out."""
+    """prompt_logprobs: of each target that was asked about, by sequence."""
 
     number: int
     sampled: tuple[Sampled, ...] = ()
