@@ -7,9 +7,10 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from engine.schema.errors import BadModel
+from engine.config.server_args import ServerArgs
+from engine.schema.errors import BadConfig, BadModel
 
 
 class Family(enum.Enum):
@@ -59,6 +60,18 @@ class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     window: int = 0
     is_global: tuple[bool, ...] = ()
     local_rope: Rope = Rope()
+
+    @classmethod
+    def from_server_args(cls, args: ServerArgs, *, shape: ModelConfig) -> ModelConfig:
+        """The checkpoint's shape as this run uses it: with the context that was asked for. Raises BadConfig."""
+        if args.context_length is None:
+            return shape
+        if args.context_length > shape.max_position:
+            raise BadConfig(
+                f"context_length={args.context_length}, the model has positions for {shape.max_position}",
+                fix="lower it",
+            )
+        return structs.replace(shape, max_position=args.context_length)
 
     @property
     def scale(self) -> float:

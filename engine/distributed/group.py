@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
@@ -10,11 +11,27 @@ from torch import Tensor
 
 
 class Group:
-    """ranks: global ones, in the order of their rank within the group. handle: of torch.distributed, None for one."""
+    """ranks: global ones, in the order of their rank within the group. handle: of torch.distributed, None for one.
+    cpu_handle: the same ranks over a backend that takes tensors of the CPU, where the first does not."""
 
-    def __init__(self, ranks: Sequence[int], rank: int, handle: dist.ProcessGroup | None = None) -> None:
+    def __init__(
+        self,
+        ranks: Sequence[int],
+        rank: int,
+        handle: dist.ProcessGroup | None = None,
+        cpu_handle: dist.ProcessGroup | None = None,
+    ) -> None:
         self.ranks, self.rank, self.handle = tuple(ranks), rank, handle
+        self.cpu_handle = handle if cpu_handle is None else cpu_handle
         self.size = len(self.ranks)
+
+    @property
+    def is_first(self) -> bool:
+        return self.rank == 0
+
+    @property
+    def is_last(self) -> bool:
+        return self.rank == self.size - 1
 
     def all_reduce(self, tensor: Tensor) -> Tensor:
         """The sum over the ranks, in place."""
@@ -30,13 +47,33 @@ class Group:
         dist.all_gather(parts, tensor.contiguous(), group=self.handle)
         return torch.cat(parts, dim=dim)
 
+    def broadcast(self, tensor: Tensor, source: int = 0) -> Tensor:
+        """The tensor of one rank, on all of them, in place. source: its rank within the group."""
+        if self.size > 1:
+            dist.broadcast(tensor, self.ranks[source], group=self.handle)
+        return tensor
+
+    def send(self, tensor: Tensor, to: int) -> None:
+        """To a rank within the group, which receives at the same time."""
+        dist.send(tensor.contiguous(), self.ranks[to], group=self.handle)
+
+    def recv(self, tensor: Tensor, source: int) -> Tensor:
+        """From a rank within the group, into the tensor."""
+        dist.recv(tensor, self.ranks[source], group=self.handle)
+        return tensor
+
     def minimum(self, value: float) -> float:
         """The least of the ranks' values. On the CPU whatever the default device is: the group may know no other."""
         if self.size == 1:
             return value
         tensor = torch.tensor([value], dtype=torch.float64, device="cpu")
-        dist.all_reduce(tensor, op=dist.ReduceOp.MIN, group=self.handle)
+        dist.all_reduce(tensor, op=dist.ReduceOp.MIN, group=self.cpu_handle)
         return float(tensor.item())
+
+    def barrier(self, timeout: timedelta) -> None:
+        """Until all ranks are here. Raises RuntimeError that names those which are not, on the first rank."""
+        if self.size > 1:
+            dist.monitored_barrier(self.cpu_handle, timeout=timeout, wait_all_ranks=True)
 
 
 def single() -> Group:

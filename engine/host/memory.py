@@ -30,6 +30,20 @@ def available_bytes(*, meminfo: Path = _MEMINFO, cgroups: Sequence[tuple[Path, P
     return available
 
 
+def total_bytes(*, meminfo: Path = _MEMINFO, cgroups: Sequence[tuple[Path, Path]] = _CGROUPS) -> int:
+    """What this process could take if nobody else took any, in bytes: MemTotal, or less where a cgroup allows less."""
+    fields = dict(line.split(":", 1) for line in meminfo.read_text().splitlines() if ":" in line)
+    total = int(fields["MemTotal"].split()[0]) * 1024
+    for limit_file, _ in cgroups:
+        try:
+            limit = limit_file.read_text().strip()
+        except OSError:
+            continue
+        if limit.isdigit():
+            total = min(total, int(limit))
+    return total
+
+
 def is_unbalanced(local_bytes: float, least_bytes: float) -> bool:
     """Whether some rank has less than 90 % of what this one has. least: the minimum over all ranks."""
     return least_bytes < local_bytes * BALANCE_RATIO

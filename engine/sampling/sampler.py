@@ -18,7 +18,7 @@ _MASK = 2**63 - 1
 
 class Row(Struct, frozen=True, eq=False, kw_only=True):
     """What choosing needs of one sequence. seed: its own, drawn at admission where the request gave none. position: of
-    the token to be chosen. allowed_V: what a grammar lets through."""
+    the token to be chosen. allowed_V: what a grammar lets through. oracle_id: what the token oracle knows it by."""
 
     params: SamplingParams
     seed: int
@@ -27,6 +27,7 @@ class Row(Struct, frozen=True, eq=False, kw_only=True):
     output: Sequence[int] = ()
     end_ids: frozenset[int] = frozenset()
     allowed_V: Tensor | None = None
+    oracle_id: int = 0
 
 
 class Chosen(Struct, frozen=True):

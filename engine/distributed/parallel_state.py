@@ -1,0 +1,68 @@
+"""The groups of this process: made once from a layout, asked for by name. One process is one rank of one world; a
+second runner of the same process (a draft model's) shares them."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+import torch.distributed as dist
+
+from engine.distributed.group import Group, single
+from engine.distributed.layout import Groups, Layout, group_of
+from engine.schema.errors import BadConfig
+
+log = logging.getLogger(__name__)
+_GROUPS: dict[str, Group] = {}
+
+
+def init_distributed_environment(*, backend: str, world_size: int, rank: int, init_method: str, timeout: float) -> None:
+    """Meet the other ranks. A world of one meets nobody, and opens no port. Does nothing the second time.
+
+    Raises BadConfig when the others do not come, or the process is in another world already."""
+    if dist.is_initialized():
+        if (dist.get_world_size(), dist.get_rank()) != (world_size, rank):
+            raise BadConfig(
+                f"this process is rank {dist.get_rank()} of {dist.get_world_size()}, asked for is {rank} of"
+                f" {world_size}",
+                fix="shut the first engine down before the second one starts",
+            )
+        return
+    if world_size == 1:
+        return
+    try:
+        dist.init_process_group(
+            backend, init_method=init_method, world_size=world_size, rank=rank, timeout=timedelta(seconds=timeout)
+        )
+    except (RuntimeError, ValueError) as error:
+        raise BadConfig(
+            f"rank {rank} of {world_size} finds no world at {init_method} ({backend}): {error}",
+            fix="see whether every rank was started, with the same address and sizes",
+        ) from error
+
+
+def initialize_model_parallel(layout: Layout, *, rank: int, device: str) -> None:
+    """Make this rank's group of every kind. Every rank makes all groups, in the same order: torch asks for it. The same
+    ranks are connected once, whatever kinds they are."""
+    _GROUPS.clear()
+    known: dict[tuple[int, ...], tuple[dist.ProcessGroup, dist.ProcessGroup]] = {}
+    for kind in Layout.__struct_fields__:
+        groups: Groups = getattr(layout, kind)
+        for ranks in groups:
+            if len(ranks) > 1 and ranks not in known:
+                made = dist.new_group(list(ranks))
+                known[ranks] = made, (made if device == "cpu" else dist.new_group(list(ranks), backend="gloo"))
+        ours = group_of(groups, rank)
+        _GROUPS[kind] = Group(ours, ours.index(rank), *known.get(ours, (None, None)))
+
+
+def get_group(kind: str) -> Group:
+    """This rank's group of a kind, as layout.py names it. The group of a rank that is alone before any is made."""
+    return _GROUPS.get(kind) or single()
+
+
+def destroy() -> None:
+    """Leave all groups, and the world."""
+    _GROUPS.clear()
+    if dist.is_initialized():
+        dist.destroy_process_group()
