@@ -57,11 +57,10 @@ class ForwardBatch:
         assert next(options, None) is None, "a row for every sampled slice, and no other"
         self.rows_R = torch.tensor(rows, dtype=torch.long)
         self.weighed = {
-            part.seq_id: (part, span)
+            part.seq_id: (span, step.prompt_targets[part.seq_id])
             for part, span in zip(self.slices, self.attention.spans, strict=True)
-            if part.seq_id in step.prompt_logprobs
+            if part.seq_id in step.prompt_targets
         }
-        self.num_alternatives = step.prompt_logprobs
         self.split_index = 0  # layers done, where a prefill is split over several calls
 
     @property

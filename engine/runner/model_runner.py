@@ -31,9 +31,11 @@ from engine.models.decoder import Decoder, stages
 from engine.runner.forward_batch import ForwardBatch, ForwardMode, SampledRows
 from engine.sampling import sampler
 from engine.sampling.backends import create_sampler, oracle_sampler, register_sampler
+from engine.sampling.masks import unpack
 from engine.schema.errors import BadConfig, NotEnoughMemory
 from engine.schema.output import PositionLogprobs
 from engine.schema.step import Sampled, StepInput, StepOutput
+from engine.speculative.verify import verify
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +76,6 @@ class ModelRunner:
         self.dist_port = server_args.base_port if dist_port is None else dist_port
         self.is_draft_worker = is_draft_worker
         self.forward_pass_id = 0
-        self.prompt_tail: dict[int, Tensor] = {}
 
         # What the options name
         self.checkpoint = Checkpoint(locate(server_args.model, read_env(os.environ).cache_dir))
@@ -422,15 +423,17 @@ class ModelRunner:
     def _verify(self, logits_RV: Tensor, rows: SampledRows) -> Sampled:
         """Drafts are kept as long as each is what would have been chosen; then comes the token after them."""
         accepted: list[sampler.Chosen] = []
-        for at in range(len(rows.drafts) + 1):
+
+        def choose(at: int) -> sampler.Chosen:
             row = self._row(rows, at, tuple(each.token_id for each in accepted))
             accepted.extend(self.sampler(logits_RV[rows.first + at][None], [row]))
-            if at == len(rows.drafts) or accepted[-1].token_id != rows.drafts[at]:
-                break
+            return accepted[-1]
+
+        verified = verify(rows.drafts, choose)
         return Sampled(
             seq_id=rows.part.seq_id,
-            token_ids=tuple(each.token_id for each in accepted),
-            logprobs=tuple(each.logprobs for each in accepted if each.logprobs is not None),
+            token_ids=verified.token_ids,
+            logprobs=tuple(each.logprobs for each in verified.choices if each.logprobs is not None),
         )
 
     def _row(self, rows: SampledRows, at: int, accepted: tuple[int, ...]) -> sampler.Row:
@@ -442,32 +445,21 @@ class ModelRunner:
             prompt=options.prompt,
             output=(*options.output, *accepted),
             end_ids=frozenset(options.end_ids),
-            allowed_V=self._allowed(options.allowed[at]) if options.allowed else None,
+            allowed_V=unpack(options.allowed[at], self.model_config.vocab_size) if options.allowed else None,
             oracle_id=options.oracle_id,
         )
 
-    def _allowed(self, mask: bytes) -> Tensor:
-        """A grammar's mask, a bit a token, little end first, as [V] of truth values."""
-        packed = torch.frombuffer(bytearray(mask), dtype=torch.uint8)
-        bits = (packed[:, None] >> torch.arange(8, dtype=torch.uint8)) & 1
-        return bits.flatten()[: self.model_config.vocab_size].bool()
-
     def compute_logprobs_only(self, hidden_TD: Tensor, batch: ForwardBatch) -> dict[int, tuple[PositionLogprobs, ...]]:
-        """How likely the tokens of prompts were, without choosing any. The row before a slice's first token is that of
-        the step before, which is kept for it; a sequence's very first token has none."""
+        """How likely the tokens of prompts were, without choosing any; so many rows of logits at a time, since those of
+        a whole prompt can take more memory than the model."""
         made = {}
-        for seq_id, (part, span) in batch.weighed.items():
+        for seq_id, (span, targets) in batch.weighed.items():
             found: list[PositionLogprobs] = []
-            before = self.prompt_tail.pop(seq_id, None) if part.start else None
-            if before is not None:
-                found.append(sampler.logprobs(before, part.token_ids[0], batch.num_alternatives[seq_id]))
-            for first in range(span.first, span.last, LOGPROB_ROWS):
-                logits_RV = self.model.logits(hidden_TD[first : min(first + LOGPROB_ROWS, span.last)])
-                for at, logits_V in enumerate(logits_RV, first - span.first + 1):
-                    if at < len(part.token_ids):
-                        found.append(sampler.logprobs(logits_V, part.token_ids[at], batch.num_alternatives[seq_id]))
-                self.prompt_tail[seq_id] = logits_RV[-1].clone()
-            if part.is_sampled:
-                del self.prompt_tail[seq_id]
+            for at in range(0, len(targets.token_ids), LOGPROB_ROWS):
+                wanted = targets.token_ids[at : at + LOGPROB_ROWS]
+                logits_RV = self.model.logits(hidden_TD[span.first + at : span.first + at + len(wanted)])
+                if self.tp_rank == 0:
+                    pairs = zip(logits_RV, wanted, strict=True)
+                    found.extend(sampler.logprobs(logits_V, token, targets.count) for logits_V, token in pairs)
             made[seq_id] = tuple(found)
         return made
