@@ -27,6 +27,7 @@ class EnvSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     local_rank: int | None = None
     world_rank: int | None = None
     world_size: int | None = None
+    local_world_size: int | None = None
 
 
 _LEVELS = ("debug", "info", "warning", "error")
@@ -34,7 +35,8 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
 def read_env(environ: Mapping[str, str]) -> EnvSettings:
-    """The settings that the variables ask for. torchrun's RANK, WORLD_SIZE and LOCAL_RANK are read as they are.
+    """The settings that the variables ask for. torchrun's RANK, WORLD_SIZE, LOCAL_RANK and
+    LOCAL_WORLD_SIZE are read as they are.
 
     Raises BadConfig for a value that can't be one, and for an `ENGINE_` variable that does not exist."""
     known = {f"{PREFIX}{name}" for name in _NAMES}
@@ -61,6 +63,7 @@ def read_env(environ: Mapping[str, str]) -> EnvSettings:
         local_rank=_whole(environ, "LOCAL_RANK"),
         world_rank=_whole(environ, "RANK"),
         world_size=_whole(environ, "WORLD_SIZE"),
+        local_world_size=_whole(environ, "LOCAL_WORLD_SIZE"),
     )
 
 

@@ -61,6 +61,16 @@ def get_group(kind: str) -> Group:
     return _GROUPS.get(kind) or single()
 
 
+def tell(key: str, text: str) -> None:
+    """Leave something for every rank to ask for. Only between ranks that have met."""
+    dist.distributed_c10d._get_default_store().set(key, text)
+
+
+def ask(key: str) -> str:
+    """What a rank told; waits for it as long as for any collective."""
+    return dist.distributed_c10d._get_default_store().get(key).decode()
+
+
 def destroy() -> None:
     """Leave all groups, and the world."""
     _GROUPS.clear()

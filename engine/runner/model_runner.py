@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from typing import Any
 
 import torch
 from msgspec import structs
@@ -363,6 +364,20 @@ class ModelRunner:
         self.decode_attention_backend = self.server_args.decode_attention_backend or name
         self.prefill_attention = attention_backend(self.prefill_attention_backend)
         self.decode_attention = attention_backend(self.decode_attention_backend)
+
+    def describe(self) -> dict[str, Any]:
+        """What this rank has, in plain data."""
+        return {
+            "rank": self.rank,
+            "device": str(self.device_handle),
+            "dtype": str(self.dtype).removeprefix("torch."),
+            "layers": [self.start_layer, self.end_layer],
+            "num_blocks": self.num_blocks,
+            "kv_cache_dtype": self.server_args.kv_cache_dtype,
+            "available_bytes": self.device_handle.available_bytes(),
+            "cpus": self.local_omp_cpuid,
+            "forward_passes": self.forward_pass_id,
+        }
 
     # -- a step
 

@@ -8,10 +8,13 @@ from typing import Any
 from engine.kv.blocks import BlockPool
 from engine.kv.radix import RadixCache
 from engine.runner.executor import Executor
+from engine.runner.wire import Quit
 from engine.scheduler.scheduler import Limits, Scheduler
 from engine.scheduler.sequence import Sequence
 from engine.schema.sampling import SamplingParams
 from engine.schema.step import RowOptions, StepInput
+
+QUIT = Quit()
 
 
 def generate(

@@ -1,0 +1,126 @@
+"""The process of one rank that does not drive: it loads its share, then does what the driver says until that goes
+away. A step that fails ends it: the ranks are out of step then, and none of them could go on."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+
+from engine.config.env import read_env
+from engine.distributed import parallel_state
+from engine.host.processes import begin
+from engine.runner.calls import CALLS
+from engine.runner.model_runner import ModelRunner
+from engine.runner.wire import (
+    Answer,
+    Broken,
+    Do,
+    EngineInfo,
+    Hello,
+    Loaded,
+    Made,
+    RankSpec,
+    Step,
+    Wire,
+    fault_of,
+    spec_of,
+)
+from engine.schema.errors import EngineError
+
+log = logging.getLogger(__name__)
+CONTROL = "engine/control"  # where the first rank leaves the driver's address for those on other machines
+
+
+def connect(control: tuple[str, int], token: str, rank: int) -> Wire:
+    wire = Wire(socket.create_connection(control, timeout=60.0))
+    wire.connection.settimeout(None)
+    wire.send(Hello(rank=rank, token=token))
+    return wire
+
+
+def serve(spec: RankSpec) -> int:
+    """Until the driver is gone or says quit; the exit status."""
+    rank = spec.pp_rank * spec.args.tp_size + spec.tp_rank
+    wire = connect(spec.control, spec.token, rank) if spec.control is not None else None
+    try:
+        runner = make_runner(spec)
+    except Exception as error:
+        log.exception("rank %d could not start", rank)
+        if wire is not None:
+            wire.send(Broken(fault_of(error)))
+        return 1
+    if wire is not None and rank == 0:
+        parallel_state.tell(CONTROL, f"{wire_host(spec)} {spec.token}")
+    elif wire is None:
+        host, port, token = parallel_state.ask(CONTROL).split(" ")
+        wire = connect((host, int(port)), token, rank)
+    wire.send(Loaded(info=info_of(runner)))
+    status = loop(runner, wire)
+    parallel_state.destroy()
+    return status
+
+
+def wire_host(spec: RankSpec) -> str:
+    assert spec.control is not None
+    return f"{spec.control[0]} {spec.control[1]}"
+
+
+def make_runner(spec: RankSpec) -> ModelRunner:
+    return ModelRunner(
+        spec.args,
+        tp_rank=spec.tp_rank,
+        pp_rank=spec.pp_rank,
+        local_rank=spec.local_rank,
+        local_size=spec.local_size,
+        dist_port=spec.dist_port,
+    )
+
+
+def info_of(runner: ModelRunner) -> EngineInfo:
+    return EngineInfo(
+        model=runner.server_args.name,
+        vocab_size=runner.model_config.vocab_size,
+        context=runner.model_config.max_position,
+        num_blocks=runner.num_blocks,
+        block_tokens=runner.server_args.block_tokens,
+    )
+
+
+def loop(runner: ModelRunner, wire: Wire) -> int:
+    while True:
+        message = wire.to_rank()
+        try:
+            if isinstance(message, Step):
+                output = runner.execute(message.step)
+                if output is not None:
+                    wire.send(Made(output))
+            elif isinstance(message, Do):
+                wire.send(answer(runner, message))
+            else:
+                return 0
+        except Exception as error:
+            log.exception("rank %d: a step failed", runner.rank)
+            wire.send(Broken(fault_of(error)))
+            return 1
+
+
+def answer(runner: ModelRunner, message: Do) -> Answer:
+    """What a call gave. What was asked wrongly is answered; anything else is the end of the rank."""
+    assert message.method in CALLS, "the driver checks it"
+    try:
+        return Answer(value=getattr(runner, message.method)(**message.arguments))
+    except (EngineError, TypeError) as error:
+        return Answer(fault=fault_of(error))
+
+
+def main() -> int:
+    spec = spec_of(begin())
+    level = read_env(os.environ).log_level.upper()
+    logging.basicConfig(level=level, format=f"%(asctime)s {spec.pp_rank}.{spec.tp_rank} %(name)s %(message)s")
+    return serve(spec)
+
+
+if __name__ == "__main__":
+    # Threads of collectives and compilers may still wait for peers that are gone: nothing here is worth waiting for.
+    os._exit(main())
