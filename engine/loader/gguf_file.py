@@ -1,10 +1,10 @@
 """A GGUF file as plain data: its settings and its tensors. What a tensor means, and in which order its rows stand, is
-the models' to know.
-
-Format: github.com/ggml-org/ggml/blob/master/docs/gguf.md; read through the library gguf."""
+the models' to know. How numbers are packed is the library gguf's."""
 
 from __future__ import annotations
 
+import math
+import mmap
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.loader.gguf_format import Header, Place, header
 from engine.schema.errors import BadModel
 
 MAGIC = b"GGUF"
+_PLAIN: dict[str, Any] = {"F32": np.float32, "F16": np.float16}
 
 
 class PackedTensor(NamedTuple):
@@ -42,18 +44,20 @@ class GgufFile:
             raise BadModel(f"{path} is no GGUF file: it begins with {magic!r}", fix="give a .gguf file")
 
     @cached_property
-    def _reader(self) -> Any:
-        import gguf
+    def _map(self) -> mmap.mmap:
+        with self.path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
+    @cached_property
+    def _header(self) -> Header:
         try:
-            return gguf.GGUFReader(self.path)
-        except (ValueError, KeyError, IndexError, OSError) as error:
+            return header(self._map)
+        except (ValueError, RecursionError) as error:
             raise BadModel(f"{self.path} is cut short or damaged: {error}", fix="fetch the file again") from error
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of a setting; lists are lists of Python values."""
-        field = self._reader.fields.get(key)
-        return default if field is None else field.contents()
+        return self._header.settings.get(key, default)
 
     def require(self, key: str) -> Any:
         """Raises BadModel when the file does not say."""
@@ -68,9 +72,29 @@ class GgufFile:
 
     def tensors(self) -> Iterator[PackedTensor]:
         """In the order of the file."""
-        for each in self._reader.tensors:
-            shape = tuple(int(size) for size in reversed(each.shape))
-            yield PackedTensor(str(each.name), shape, each.tensor_type.name, each.data)
+        for place in self._header.places:
+            yield self._packed(place)
+
+    def _packed(self, place: Place) -> PackedTensor:
+        import gguf
+
+        try:
+            kind = gguf.GGMLQuantizationType(place.kind)
+        except ValueError as error:
+            raise BadModel(f"{self.path}: {place.name}: {error}", fix="use a newer version of gguf") from error
+        block, block_bytes = gguf.GGML_QUANT_SIZES[kind]
+        *outer, width = place.shape or (1,)
+        form = _PLAIN.get(kind.name)
+        row = (width // block * block_bytes,) if form is None else (width,)
+        count = math.prod(outer) * (width // block)
+        if width % block or place.start + count * block_bytes > len(self._map):
+            raise BadModel(
+                f"{self.path} is cut short or damaged: {place.name} has shape {place.shape} at byte {place.start}",
+                fix="fetch the file again",
+            )
+        data = np.frombuffer(self._map, np.uint8, count * block_bytes, place.start)
+        rows: Any = data.view(form or np.uint8).reshape(*outer, *row)
+        return PackedTensor(place.name, place.shape, kind.name, rows)
 
 
 def dequantised(tensor: PackedTensor) -> NDArray[np.float32]:

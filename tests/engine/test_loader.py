@@ -89,6 +89,54 @@ def test_a_gguf_file_gives_settings_and_numbers(tmp_path: Path) -> None:
         from_gguf(file)
 
 
+def test_settings_and_tensors_are_those_that_the_library_gguf_reads(tmp_path: Path) -> None:
+    import gguf
+
+    path = tmp_path / "m.gguf"
+    writer = gguf.GGUFWriter(path, "llama")
+    for name in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"):
+        getattr(writer, f"add_{name}")(f"n.{name}", 7)
+    writer.add_float32("n.f", -0.5)
+    writer.add_float64("n.d", 1e300)
+    writer.add_bool("n.b", True)
+    writer.add_string("n.s", "é 日本")
+    for name, values in (("s", ["", "a", "é"]), ("i", [-1, 2]), ("f", [0.5, -1.0]), ("b", [True, False])):
+        writer.add_array(f"a.{name}", values)
+    writer.add_custom_alignment(64)
+    rng = np.random.default_rng(1)
+    for shape in ((7,), (3, 5), (2, 3, 4)):
+        writer.add_tensor(f"f{len(shape)}", rng.standard_normal(shape, dtype=np.float32))
+        writer.add_tensor(f"h{len(shape)}", rng.standard_normal(shape).astype(np.float16))
+    for kind in (gguf.GGMLQuantizationType.Q4_1, gguf.GGMLQuantizationType.Q8_0):
+        packed = gguf.quants.quantize(rng.standard_normal((2, 3, 64), dtype=np.float32), kind)
+        writer.add_tensor(kind.name, packed, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    library, file = gguf.GGUFReader(path), GgufFile(path)
+    for key, field in library.fields.items():
+        if not key.startswith("GGUF."):
+            assert (file.get(key), type(file.get(key))) == (field.contents(), type(field.contents())), key
+    for ours, theirs in zip(file.tensors(), library.tensors, strict=True):
+        assert (ours.name, ours.kind, ours.shape[::-1]) == (theirs.name, theirs.tensor_type.name, tuple(theirs.shape))
+        assert ours.rows.dtype == theirs.data.dtype and np.array_equal(ours.rows, theirs.data)
+
+
+def test_a_gguf_that_is_cut_short_or_damaged_is_never_half_read(tmp_path: Path) -> None:
+    path, cut = tmp_path / "m.gguf", tmp_path / "cut.gguf"
+    write_gguf(path)
+    whole = path.read_bytes()
+    for size in (*range(5, 200, 7), len(whole) - 65):
+        cut.write_bytes(whole[:size])
+        with pytest.raises(BadModel, match="cut short or damaged"):
+            list(GgufFile(cut).tensors())
+    for at, byte in ((4, 1), (4, 9), (8, 255), (16, 255), (24, 255), (len(b"GGUF") + 20 + 8 + 20, 250)):
+        cut.write_bytes(whole[:at] + bytes([byte]) + whole[at + 1 :])
+        with pytest.raises(BadModel, match="cut short or damaged"):
+            list(GgufFile(cut).tensors())
+
+
 def test_files_that_are_no_gguf(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     with pytest.raises(BadModel, match="can't be read"):
