@@ -9,11 +9,13 @@ from typing import Any
 
 from engine.loader.gguf_file import GgufFile
 from engine.schema.errors import BadModel
+from engine.text import sentencepiece
 from engine.text.chat import ChatTemplate, choose_template
 from engine.text.pretokenizers import pre_tokenizer
+from engine.text.sentencepiece import CONTROL, NORMAL, USER_DEFINED
 from engine.text.vocabulary import Form, Vocabulary
 
-_CONTROL, _USER_DEFINED = 3, 4  # token types of GGUF
+_ENDS_OF_TURN = ("<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>")
 
 
 class Tokenizer:
@@ -45,31 +47,57 @@ class Tokenizer:
 def from_gguf(file: GgufFile) -> Tokenizer:
     """Raises BadModel for a kind of tokenizer that GGUF has and this engine has not."""
     kind = file.require("tokenizer.ggml.model")
-    if kind != "gpt2":
+    if kind not in ("gpt2", "llama"):
         raise BadModel(f"{file.path}: tokenizer {kind!r}", fix="give a folder with a tokenizer.json instead")
     from tokenizers import AddedToken
-    from tokenizers import Tokenizer as Encoder
-    from tokenizers.models import BPE
 
     pieces: list[str] = file.require("tokenizer.ggml.tokens")
-    types: list[int] = file.get("tokenizer.ggml.token_type", [1] * len(pieces))
-    merges = [tuple(each.split(" ", 1)) for each in file.require("tokenizer.ggml.merges")]
-    encoder = Encoder(BPE(vocab={piece: at for at, piece in enumerate(pieces)}, merges=merges, ignore_merges=False))
-    encoder.pre_tokenizer = pre_tokenizer(file.get("tokenizer.ggml.pre", "default"))
-    special = [at for at, each in enumerate(types) if each == _CONTROL]
-    added = [at for at, each in enumerate(types) if each == _USER_DEFINED]
+    types: list[int] = file.get("tokenizer.ggml.token_type", [NORMAL] * len(pieces))
+    is_sentencepiece = kind == "llama"
+    encoder = _sentencepiece(file, pieces, types) if is_sentencepiece else _byte_level(file, pieces)
+    special = [at for at, each in enumerate(types) if each == CONTROL]
+    added = [at for at, each in enumerate(types) if each == USER_DEFINED]
     encoder.add_special_tokens([AddedToken(pieces[at], special=True, normalized=False) for at in special])
     encoder.add_tokens([AddedToken(pieces[at], special=False, normalized=False) for at in added])
-    eos = [file.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot")]
-    bos = file.get("tokenizer.ggml.bos_token_id")
+    bos, eos = (file.get(f"tokenizer.ggml.{name}_token_id") for name in ("bos", "eos"))
+    has_bos = file.get("tokenizer.ggml.add_bos_token", is_sentencepiece)
     text = file.get("tokenizer.chat_template")
     return Tokenizer(
         encoder,
-        Vocabulary(pieces, "byte-level", special=special, added=added),
-        eos_ids=frozenset(int(each) for each in eos if each is not None),
-        bos_id=int(bos) if bos is not None and file.get("tokenizer.ggml.add_bos_token", False) else None,
-        template=_template(text, pieces, bos, eos[0]) if text else None,
+        Vocabulary(pieces, "sentencepiece" if is_sentencepiece else "byte-level", special=special, added=added),
+        eos_ids=frozenset(int(each) for each in (eos, _end_of_turn(file, pieces, special)) if each is not None),
+        bos_id=int(bos) if bos is not None and has_bos else None,
+        template=_template(text, pieces, bos, eos) if text else None,
     )
+
+
+def _byte_level(file: GgufFile, pieces: list[str]) -> Any:
+    from tokenizers import Tokenizer as Encoder
+    from tokenizers.models import BPE
+
+    merges = [tuple(each.split(" ", 1)) for each in file.require("tokenizer.ggml.merges")]
+    encoder = Encoder(BPE(vocab={piece: at for at, piece in enumerate(pieces)}, merges=merges, ignore_merges=False))
+    encoder.pre_tokenizer = pre_tokenizer(file.get("tokenizer.ggml.pre", "default"))
+    return encoder
+
+
+def _sentencepiece(file: GgufFile, pieces: list[str], types: list[int]) -> Any:
+    return sentencepiece.encoder(
+        pieces,
+        file.require("tokenizer.ggml.scores"),
+        types,
+        unknown_id=file.get("tokenizer.ggml.unknown_token_id"),
+        has_prefix=file.get("tokenizer.ggml.add_space_prefix", True),
+    )
+
+
+def _end_of_turn(file: GgufFile, pieces: list[str], special: list[int]) -> int | None:
+    """Where the file does not say which token ends a turn: the control token with a name that means it."""
+    given = file.get("tokenizer.ggml.eot_token_id")
+    if given is not None:
+        return int(given)
+    by_name = {pieces[at]: at for at in special}
+    return next((by_name[name] for name in _ENDS_OF_TURN if name in by_name), None)
 
 
 def from_folder(folder: Path) -> Tokenizer:

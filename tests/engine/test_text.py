@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from engine.loader.gguf_file import GgufFile
 from engine.schema.errors import BadModel, BadRequest
 from engine.text import tokenizer
 from engine.text.chat import ChatTemplate, check_messages, choose_template
@@ -222,3 +225,91 @@ def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path, text: str | None)
 def test_an_unknown_way_to_cut_is_an_error() -> None:
     with pytest.raises(BadModel, match="'tekken' is not known"):
         pre_tokenizer("tekken")
+
+
+PIECES = ["<unk>", "<s>", "</s>", "\n\n", "  ", *(f"<0x{each:02X}>" for each in range(256))]
+KINDS = [2, 3, 3, 4, 4, *[6] * 256]
+for _piece in ["\u2581", "a", "b", "c", "ab", "bc", "abc", "\u2581a", "\u2581ab", "cc", "é", "<end_of_turn>"]:
+    PIECES.append(_piece)
+    KINDS.append(3 if _piece == "<end_of_turn>" else 1)
+SCORES = [0.0] * 261 + [float(each) for each in (-50, -51, -52, -53, -3, -1, -7, -4, -8, -9, -54, 0)]
+
+
+def write_sentencepiece(path: Path, **settings: bool) -> GgufFile:
+    import gguf
+
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(PIECES)
+    writer.add_token_scores(SCORES)
+    writer.add_token_types(KINDS)
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_unk_token_id(0)
+    for name, value in settings.items():
+        writer.add_bool(f"tokenizer.ggml.{name}", value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return GgufFile(path)
+
+
+def slow_pieces(text: str) -> list[str]:
+    """As sentencepiece merges: the neighbours whose union has the best score, of equal ones the first."""
+    parts = list(text.replace(" ", "\u2581"))
+    score_of = {piece: score for piece, score, kind in zip(PIECES, SCORES, KINDS, strict=True) if kind == 1}
+    while True:
+        known = [(-score_of[a + b], at) for at, (a, b) in enumerate(itertools.pairwise(parts)) if a + b in score_of]
+        if not known:
+            return [c for part in parts for c in ([part] if part in score_of else spelled(part))]
+        at = min(known)[1]
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+
+def spelled(part: str) -> list[str]:
+    return [f"<0x{each:02X}>" for each in part.encode()]
+
+
+_sentencepiece: list[Tokenizer] = []
+
+
+@given(st.text(alphabet="abc é€", max_size=16), st.booleans())
+def test_sentencepiece_merges_what_scores_best(
+    tmp_path_factory: pytest.TempPathFactory, text: str, has_spaces: bool
+) -> None:
+    if not _sentencepiece:
+        path = tmp_path_factory.mktemp("gguf") / "m.gguf"
+        _sentencepiece.append(tokenizer.from_gguf(write_sentencepiece(path, add_space_prefix=False)))
+    (made,) = _sentencepiece
+    text = text if has_spaces else text.replace(" ", "")
+    parts = re.split("(  )", text)  # pieces that users defined are found first
+    expected = [each for part in parts for each in ([part] if part == "  " else slow_pieces(part))]
+    ids = made.encode(text)
+    assert [PIECES[each] for each in ids] == ["<s>", *expected]
+    assert made.decode(ids) == text
+
+
+def test_sentencepiece_has_settings(tmp_path: Path) -> None:
+    made = tokenizer.from_gguf(write_sentencepiece(tmp_path / "m.gguf", add_bos_token=False))
+    assert made.bos_id is None and made.eos_ids == {2, PIECES.index("<end_of_turn>")}
+    assert [PIECES[each] for each in made.encode("ab\n\nabc</s>")] == ["\u2581ab", "\n\n", "\u2581a", "bc", "</s>"]
+    assert made.decode(made.encode("ab</s>"), skip_special=False) == " ab</s>"
+
+
+GEMMA = {
+    "Hello world": [9259, 1902],
+    "The capital of France is": [818, 5279, 529, 7001, 563],
+    "  the cat\n\n\nsat   on": [138, 1437, 5866, 109, 33858, 139, 498],
+    "12 \U0001f99c\u0378": [236770, 236778, 236743, 255211, 443, 422],
+}
+
+
+def test_gemmas_tokenizer_is_its_own() -> None:
+    from tests.engine import shipped
+
+    made = tokenizer.from_gguf(GgufFile(shipped.path("gemma3-270m")))
+    assert {text: made.encode(text)[1:] for text in GEMMA} == GEMMA
+    prompt = "<start_of_turn>user\nHi there, na\u00efve \u65e5\u672c\u8a9e \U0001f99c\U0001f3fd<end_of_turn>\n"
+    ids = made.encode(prompt)
+    assert ids[:4] == [2, 105, 2364, 107] and ids[-2:] == [106, 107]
+    assert made.decode(ids, skip_special=False) == f"<bos>{prompt}" and made.eos_ids == {1, 106}
