@@ -6,6 +6,8 @@ same bits, and costs the memory of a second copy unless the plain one goes."""
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that everybody knows
 from torch import Tensor, nn
@@ -23,14 +25,24 @@ def share(total: int, size: int, what: str) -> int:
     return total // size
 
 
+class Adapters(Protocol):
+    """What some rows of a step have added to their products."""
+
+    def add(self, x_TI: Tensor, y_TO: Tensor) -> Tensor:
+        """y, its rows without an adapter bit for bit as they were. May be written in place."""
+        ...
+
+
 class Linear(nn.Module):
-    """weight: [O, I]. Whole on every rank; the two below keep a share."""
+    """weight: [O, I]. Whole on every rank; the two below keep a share. adapters: asked after every product, before
+    ranks sum up what they have."""
 
     def __init__(self, inputs: int, outputs: int, *, has_bias: bool, dtype: torch.dtype) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(outputs, inputs, dtype=dtype), requires_grad=False)
         self.bias = nn.Parameter(torch.empty(outputs, dtype=dtype), requires_grad=False) if has_bias else None
         self._packed: Tensor | None = None
+        self.adapters: Adapters | None = None
 
     def pack(self, *, is_plain_kept: bool = True) -> bool:
         """Reorder the weight for this machine; whether it could be. Without the plain weight it can't be loaded
@@ -54,8 +66,13 @@ class Linear(nn.Module):
         made: Tensor = torch.ops.mkldnn._linear_pointwise(x_TI, self._packed, self.bias, "none", [], "")
         return made
 
+    def adapted(self, x_TI: Tensor) -> Tensor:
+        """[T, O], with what adapters add on this rank."""
+        made = self.product(x_TI)
+        return made if self.adapters is None else self.adapters.add(x_TI, made)
+
     def forward(self, x_TI: Tensor) -> Tensor:
-        return self.product(x_TI)
+        return self.adapted(x_TI)
 
 
 def can_pack(weight: Tensor) -> bool:
@@ -77,4 +94,4 @@ class RowLinear(Linear):
         self.group = group
 
     def forward(self, x_TI: Tensor) -> Tensor:
-        return self.group.all_reduce(self.product(x_TI))
+        return self.group.all_reduce(self.adapted(x_TI))

@@ -17,6 +17,7 @@ from engine.layers.embedding import Embedding
 from engine.layers.linear import ColumnLinear, Linear, RowLinear, share
 from engine.layers.norm import RMSNorm
 from engine.layers.rotary import Rotary, turn
+from engine.layers.target import Target
 
 
 class Stage(NamedTuple):
@@ -172,6 +173,42 @@ class Decoder(nn.Module):
     def linears(self) -> list[Linear]:
         """Every matrix, for packing."""
         return [each for each in self.modules() if isinstance(each, Linear)]
+
+    def adapter_targets(self) -> dict[str, Target]:
+        """The matrices that adapters may change, by their names in checkpoints."""
+        found: dict[str, Target] = {}
+        for index, layer in enumerate(self.layers, self.stage.first):
+            assert isinstance(layer, DecoderLayer)
+            made = _targets(layer, self.config, self.group)
+            found.update({f"model.layers.{index}.{name}": each for name, each in made.items()})
+        return found
+
+
+def _targets(layer: DecoderLayer, config: ModelConfig, group: Group) -> dict[str, Target]:
+    attention, ffn, width = layer.attention, layer.feed_forward, config.hidden_size
+    dim, found, at = attention.head_dim, dict[str, Target](), 0
+    kv_start = group.rank * config.num_kv_heads // group.size * dim
+    for name, heads, total, start in (
+        ("q_proj", attention.heads, config.num_heads, group.rank * attention.heads * dim),
+        ("k_proj", attention.kv_heads, config.num_kv_heads, kv_start),
+        ("v_proj", attention.kv_heads, config.num_kv_heads, kv_start),
+    ):
+        last = at + heads * dim
+        found[f"self_attn.{name}"] = Target(attention.qkv, width, total * dim, at, last, output_start=start)
+        at = last
+    inputs = attention.heads * dim
+    found["self_attn.o_proj"] = Target(
+        attention.out, config.num_heads * dim, width, 0, width, num_inputs=inputs, input_start=group.rank * inputs
+    )
+    share_F = config.ffn_size // group.size
+    for at, name in ((0, "gate_proj"), (share_F, "up_proj")):
+        found[f"mlp.{name}"] = Target(
+            ffn.gate_up, width, config.ffn_size, at, at + share_F, output_start=group.rank * share_F
+        )
+    found["mlp.down_proj"] = Target(
+        ffn.down, config.ffn_size, width, 0, width, num_inputs=share_F, input_start=group.rank * share_F
+    )
+    return found
 
 
 def _norm(config: ModelConfig, dtype: torch.dtype) -> RMSNorm:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +90,10 @@ def logits(
     chunks: Sequence[int],
     attention: str,
     block_tokens: int = 4,
+    before_step: Callable[[Sequence[Slice]], None] = lambda _: None,
 ) -> list[Tensor]:
     """The logits after every token of each sequence, computed together, so many tokens a step (the last number again
-    and again). models: the stages, in order."""
+    and again). models: the stages, in order. before_step: told what a step will compute."""
     caches = [cache_of(each, block_tokens) for each in models]
     free = list(range(63, 0, -1))
     blocks: list[list[int]] = [[] for _ in sequences]
@@ -118,6 +119,7 @@ def logits(
         parts.sort(key=lambda part: len(part.token_ids) > 1)  # decodes first, as the scheduler plans
         batch = AttentionBatch(parts, block_tokens)
         rows = torch.tensor([token for part in parts for token in part.token_ids])
+        before_step(parts)
         hidden: Tensor | None = None
         for model, cache in zip(models, caches, strict=True):
             hidden = model(rows, batch.positions_T, backend(attention)(cache, batch), hidden)
