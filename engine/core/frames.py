@@ -63,6 +63,11 @@ def fault_of(error: EngineError) -> Fault:
     return Fault(code=error.code, message=error.message, fix=error.fix)
 
 
+def internal_fault(error: Exception) -> Fault:
+    """Of an error that nobody meant: a fault of ours."""
+    return Fault(code="internal", message=f"{type(error).__name__}: {error}", fix="report it, with the log")
+
+
 def error_of(fault: Fault) -> EngineError:
     if fault.field is not None:
         return BadRequest(fault.field, fault.message, fix=fault.fix)

@@ -3,6 +3,8 @@ scheduling show as wrong tokens, at any load."""
 
 from __future__ import annotations
 
+import hashlib
+
 _MASK = 2**64 - 1
 
 
@@ -17,3 +19,8 @@ def splitmix64(value: int) -> int:
 def oracle_token(request: int, position: int, vocab_size: int) -> int:
     """What the oracle answers."""
     return splitmix64((request ^ position) & _MASK) % vocab_size
+
+
+def oracle_id(request_id: str, index: int) -> int:
+    """What the oracle knows a choice of a request by."""
+    return int.from_bytes(hashlib.blake2b(f"{request_id}/{index}".encode(), digest_size=8).digest(), "big")

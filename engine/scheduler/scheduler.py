@@ -2,17 +2,18 @@
 Decides who runs, who is preempted and which blocks they get; never what a token is.
 
 Every queue is in order of arrival. A sequence is preempted from the back (the latest first), gives back its blocks and
-computes again later; what of it is in the prefix cache it finds again."""
+computes again later; what of it is in the prefix cache it finds again. What a running sequence is about to put there is
+worth waiting for: of several that begin alike, one computes the beginning."""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from engine.kv.blocks import BlockPool
-from engine.kv.radix import RadixCache
+from engine.kv.radix import Node, RadixCache
 from engine.scheduler.sequence import Sequence, Status
 from engine.schema.errors import BadRequest
 from engine.schema.output import FinishReason
@@ -21,12 +22,14 @@ from engine.schema.step import Sampled, Slice, StepPlan
 
 class Limits(Struct, frozen=True, kw_only=True):
     """step_tokens: computed in one step, over all sequences. num_adapters: different ones in one batch. patience: how
-    often a sequence is passed over because of its adapter before nobody behind it may join."""
+    often a sequence is passed over because of its adapter before nobody behind it may join, and how many are passed
+    over in one step. shared_tokens: so many more than the cache has are worth a wait for who computes them."""
 
     num_running: int = 256
     step_tokens: int = 2048
     num_adapters: int = 8
     patience: int = 64
+    shared_tokens: int = 64
 
 
 class Scheduler:
@@ -38,7 +41,8 @@ class Scheduler:
         self._running: list[Sequence] = []
         self._planned: dict[int, Slice] = {}
         self._to_abort: set[int] = set()
-        self._number = 0
+        self._number = self._budget = 0
+        self.preemptions = 0  # since the start
         self._preempted: list[int] = []
         self._admitted: list[int] = []
 
@@ -57,6 +61,14 @@ class Scheduler:
     def num_running(self) -> int:
         return len(self._running)
 
+    @property
+    def num_waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def running(self) -> tuple[Sequence, ...]:
+        return tuple(self._running)
+
     def add(self, seq: Sequence) -> None:
         """Raises BadRequest for what could never run."""
         if not seq.tokens:
@@ -65,7 +77,7 @@ class Scheduler:
         if len(seq.tokens) >= most:
             raise BadRequest("prompt", f"{len(seq.tokens)} tokens leave none to answer", fix=f"give at most {most - 1}")
         seq.max_length = most
-        self._waiting.append(seq)
+        _join(self._waiting, seq)
 
     def abort(self, seq_ids: Iterable[int]) -> None:
         """End sequences, wherever they are; unknown ones are no error. While a step is out, after it: until then it
@@ -83,24 +95,22 @@ class Scheduler:
 
     # -- a step
 
-    def plan(self) -> StepPlan:
-        """What to compute next. Empty when there is nothing, or nothing of what waits can run."""
+    def plan(self, drafts: Mapping[int, tuple[int, ...]] | None = None) -> StepPlan:
+        """What to compute next. Empty when there is nothing, or nothing of what waits can run. drafts: guesses by
+        sequence; those that no room is left for are dropped."""
         assert not self._planned, "the last step has not come back"
         self._number += 1
         self._preempted, self._admitted = [], []
-        slices: list[Slice] = []
-        budget = self._limits.step_tokens
-        for seq in list(self._running):
-            count = min(seq.num_missing, budget)
-            if seq.status is Status.RUNNING and count and self._reserve(seq, seq.num_computed + count):
-                slices.append(self._slice(seq, count))
-                budget -= count
+        self._budget = self._limits.step_tokens
+        # Decodes first: who waits for its next token does not wait for another's prompt. Else as they arrived.
+        for seq in sorted(self._running, key=lambda each: each.num_missing > 1):
+            if seq.status is Status.RUNNING and self._budget:
+                self._go_on(seq, (drafts or {}).get(seq.seq_id, ()))
         if not self._preempted:
-            slices.extend(self._admit(budget))
-        self._planned = {each.seq_id: each for each in slices}
+            self._admit()
         return StepPlan(
             number=self._number,
-            slices=tuple(slices),
+            slices=tuple(sorted(self._planned.values(), key=lambda each: len(each.token_ids) > 1)),
             preempted=tuple(self._preempted),
             admitted=tuple(self._admitted),
         )
@@ -108,7 +118,7 @@ class Scheduler:
     def done(self, sampled: Iterable[Sampled]) -> list[Sequence]:
         """Take what the step gave. Returns the sequences that ended with it."""
         chosen = {each.seq_id: each.token_ids for each in sampled}
-        for seq in list(self._running):
+        for seq in self._running:
             part = self._planned.get(seq.seq_id)
             if part is None:
                 continue
@@ -116,6 +126,8 @@ class Scheduler:
                 before = len(seq.tokens)
                 taken = seq.append(chosen[seq.seq_id])
                 seq.num_computed = before + taken - 1  # the last token chosen has no KV yet
+                if part.num_drafts:
+                    self._trim(seq)
             else:
                 seq.num_computed = part.end
             self._keep(seq)
@@ -127,60 +139,104 @@ class Scheduler:
         self._abort_now()
         return ended
 
+    def drop(self) -> None:
+        """The step that is out gives nothing: what it was to compute is computed again."""
+        self._planned = {}
+        self._abort_now()
+
+    def preempt_all(self) -> None:
+        """Between steps: what is computed is worth nothing any more (other weights, memory that was given away)."""
+        assert not self._planned, "the last step has not come back"
+        while self._running:
+            self._preempt(self._running[-1])
+        if self._cache is not None:
+            self._cache.clear()
+
+    def _go_on(self, seq: Sequence, drafts: tuple[int, ...]) -> None:
+        count = min(seq.num_missing, self._budget)
+        drafts = drafts[: min(self._budget, seq.max_length - len(seq.tokens)) - 1] if seq.num_missing == 1 else ()
+        if drafts and not self._make_room(len(seq.tokens) + len(drafts), seq):
+            drafts = ()  # a guess is worth no preemption
+        if self._reserve(seq, seq.num_computed + count):
+            self._put(seq, count, drafts)
+
     # -- admission
 
-    def _admit(self, budget: int) -> list[Slice]:
-        slices: list[Slice] = []
+    def _admit(self) -> None:
         adapters = {each.adapter for each in self._running if each.adapter is not None}
+        num_passed = 0
         for seq in list(self._waiting):
-            if budget == 0 or len(self._running) >= self._limits.num_running:
+            if not self._budget or len(self._running) >= self._limits.num_running or num_passed > self._limits.patience:
                 break
             if seq.adapter is not None and len(adapters | {seq.adapter}) > self._limits.num_adapters:
                 seq.times_skipped += 1
+                num_passed += 1
                 if seq.times_skipped > self._limits.patience:
                     break
                 continue
-            part = self._start(seq, budget)
-            if part is None:
+            found, node = self._find(seq)
+            if self._is_being_computed(seq, len(found) * self._pool.block_tokens):
+                num_passed += 1
+                continue
+            if not self._start(seq, found, node):
                 break  # the next may be smaller, but passing this one over would starve it
             if seq.adapter is not None:
                 adapters.add(seq.adapter)
-            slices.append(part)
-            budget -= len(part.token_ids)
-        return slices
 
-    def _start(self, seq: Sequence, budget: int) -> Slice | None:
-        """The first slice of a sequence, or None when the blocks for it are not there."""
-        found: list[int] = []
+    def _find(self, seq: Sequence) -> tuple[list[int], Node | None]:
+        if self._cache is None or seq.must_compute:
+            return [], None
+        # The last token is computed in any case: without it there is nothing to choose the next from.
+        return self._cache.match(seq.tokens[:-1], namespace=seq.namespace)
+
+    def _is_being_computed(self, seq: Sequence, num_found: int) -> bool:
+        """Whether a running sequence computes tokens that this one begins with too, beyond those that are there."""
+        size = self._pool.block_tokens
+        most = num_found + -(-self._limits.shared_tokens // size) * size
+        if self._cache is None or seq.must_compute or most >= len(seq.tokens):
+            return False
+        return any(
+            other.num_computed < most < len(other.tokens)
+            and other.namespace == seq.namespace
+            and other.tokens[:most] == seq.tokens[:most]
+            for other in self._running
+        )
+
+    def _start(self, seq: Sequence, found: list[int], node: Node | None) -> bool:
+        """The first slice of a sequence; False when the blocks for it are not there."""
         if self._cache is not None:
-            # The last token is computed in any case: without it there is nothing to choose the next from.
-            found, seq.node = self._cache.match(seq.tokens[:-1], namespace=seq.adapter)
+            seq.node = node if node is not None else self._cache.match((), namespace=seq.namespace).node
             self._cache.lock(seq.node)
-            self._pool.hold(found)
-        seq.block_ids, seq.num_kept = found, len(found)
+        self._pool.hold(found)
+        seq.block_ids, seq.num_kept = list(found), len(found)
         seq.num_computed = len(found) * self._pool.block_tokens
-        count = min(seq.num_missing, budget)
+        count = min(seq.num_missing, self._budget)
         if not self._make_room(seq.num_computed + count, seq):
             self._give_back(seq)
-            return None
+            return False
         if seq.times_preempted == 0:
             seq.num_cached = seq.num_computed
         self._waiting.remove(seq)
         seq.status = Status.RUNNING
         _join(self._running, seq)
         self._admitted.append(seq.seq_id)
-        return self._slice(seq, count)
+        self._put(seq, count)
+        return True
 
-    def _slice(self, seq: Sequence, count: int) -> Slice:
+    def _put(self, seq: Sequence, count: int, drafts: tuple[int, ...] = ()) -> None:
+        """Into the step."""
         start = seq.num_computed
-        return Slice(
+        part = Slice(
             seq_id=seq.seq_id,
-            token_ids=tuple(seq.tokens[start : start + count]),
+            token_ids=(*seq.tokens[start : start + count], *drafts),
             start=start,
             block_ids=tuple(seq.block_ids),
             is_sampled=start + count == len(seq.tokens),
+            num_drafts=len(drafts),
             adapter=seq.adapter,
         )
+        self._planned[seq.seq_id] = part
+        self._budget -= len(part.token_ids)
 
     # -- blocks
 
@@ -204,7 +260,17 @@ class Scheduler:
         seq.block_ids.extend(self._pool.take(max(need, 0)))
         return True
 
+    def _trim(self, seq: Sequence) -> None:
+        """Give back the blocks that were taken for drafts alone."""
+        num_needed = self._pool.blocks_for(seq.num_computed + 1)
+        self._pool.release(seq.block_ids[num_needed:])
+        del seq.block_ids[num_needed:]
+
     def _preempt(self, seq: Sequence) -> None:
+        part = self._planned.pop(seq.seq_id, None)
+        if part is not None:
+            self._budget += len(part.token_ids)
+        self.preemptions += 1
         self._running.remove(seq)
         self._give_back(seq)
         seq.status = Status.WAITING
@@ -220,7 +286,7 @@ class Scheduler:
         assert seq.node is not None
         seq.num_kept = num_full
         kept, node = self._cache.insert(
-            seq.tokens[: num_full * self._pool.block_tokens], seq.block_ids[:num_full], namespace=seq.adapter
+            seq.tokens[: num_full * self._pool.block_tokens], seq.block_ids[:num_full], namespace=seq.namespace
         )
         self._cache.lock(node)
         self._cache.unlock(seq.node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Hashable
 
 from engine.kv.radix import Node
 from engine.schema.output import FinishReason
@@ -19,7 +20,9 @@ class Status(enum.Enum):
 
 class Sequence:
     """tokens: prompt and output. num_computed: tokens whose KV is in `block_ids`. num_cached: those that the prefix
-    cache had when it came. num_kept: its blocks that the cache has now. max_length: at which it ends, with prompt."""
+    cache had when it came. num_kept: its blocks that the cache has now. max_length: at which it ends, with prompt.
+    namespace: whose KV it may share: an adapter's, as it was loaded. must_compute: every token, whatever the cache
+    has."""
 
     def __init__(
         self,
@@ -30,8 +33,12 @@ class Sequence:
         max_length: int,
         eos_ids: frozenset[int] = frozenset(),
         adapter: str | None = None,
+        namespace: Hashable = None,
+        must_compute: bool = False,
     ) -> None:
         self.seq_id, self.params, self.adapter, self.eos_ids = seq_id, params, adapter, eos_ids
+        self.namespace = adapter if namespace is None else namespace
+        self.must_compute = must_compute
         self.tokens: list[int] = list(prompt)
         self.num_prompt = len(prompt)
         wanted = max_length if params.max_tokens is None else self.num_prompt + params.max_tokens

@@ -44,11 +44,20 @@ class Stop(Struct, frozen=True, tag=True):
 ToCore = Add | Abort | Call | Stop
 
 
+class Fault(Struct, frozen=True, kw_only=True):
+    """An EngineError's parts. field: of the request, where one is to blame."""
+
+    code: str
+    message: str
+    fix: str
+    field: str | None = None
+
+
 class Delta(Struct, frozen=True, kw_only=True):
     """What a step added to one choice. Each choice gets exactly one with a finish_reason, its last; after an Abort too.
     matched_stop: the token that ended it, None for a length or an end of text. prompt_logprobs: all of them at once,
     from the prompt's second token on, with the first token of choice 0. num_cached: prompt tokens that the prefix cache
-    had."""
+    had. fault: why it ended with an error."""
 
     request_id: str
     index: int = 0
@@ -59,19 +68,11 @@ class Delta(Struct, frozen=True, kw_only=True):
     matched_stop: int | None = None
     num_prompt: int = 0
     num_cached: int = 0
+    fault: Fault | None = None
 
 
 class Deltas(Struct, frozen=True, tag=True):
     deltas: tuple[Delta, ...]
-
-
-class Fault(Struct, frozen=True, kw_only=True):
-    """An EngineError's parts. field: of the request, where one is to blame."""
-
-    code: str
-    message: str
-    fix: str
-    field: str | None = None
 
 
 class Refused(Struct, frozen=True, kw_only=True, tag=True):

@@ -44,6 +44,11 @@ class Tokenizer:
         return self.vocabulary.text_of(tokens, skip_special=skip_special)
 
 
+def load(path: Path) -> Tokenizer:
+    """Of a model: a .gguf file, or a folder."""
+    return from_gguf(GgufFile(path)) if path.is_file() else from_folder(path)
+
+
 def from_gguf(file: GgufFile) -> Tokenizer:
     """Raises BadModel for a kind of tokenizer that GGUF has and this engine has not."""
     kind = file.require("tokenizer.ggml.model")
