@@ -262,7 +262,7 @@ class Scheduler:
 
     def _trim(self, seq: Sequence) -> None:
         """Give back the blocks that were taken for drafts alone."""
-        num_needed = self._pool.blocks_for(seq.num_computed + 1)
+        num_needed = self._pool.blocks_for(seq.num_computed)
         self._pool.release(seq.block_ids[num_needed:])
         del seq.block_ids[num_needed:]
 

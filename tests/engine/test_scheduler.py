@@ -217,3 +217,33 @@ def test_several_accepted_tokens_end_at_the_first_that_ends() -> None:
     scheduler.plan()
     ended = scheduler.done([Sampled(seq_id=0, token_ids=(4, EOS, 5))])
     assert ended == [seq] and seq.output == [4, EOS] and seq.finish_reason is FinishReason.STOP
+
+
+def test_a_prompt_that_came_earlier_takes_the_blocks_of_a_decode_that_stands_in_the_same_step() -> None:
+    scheduler, runner, _ = small(9, step_tokens=8, num_adapters=1)
+    first, early, late = (
+        made(0, (1, 2, 3), 2, "a", to_the_end=True),
+        made(1, tuple(range(8, 32)), 4, "b", to_the_end=True),  # waits for the adapter, and is overtaken
+        made(2, tuple(range(32, 38)), 9, to_the_end=True),
+    )
+    for seq in (first, early, late):
+        scheduler.add(seq)
+    seen: list[int] = []
+    while scheduler.has_work:
+        plan = scheduler.plan()
+        assert not {each.seq_id for each in plan.slices} & set(plan.preempted)
+        assert plan.num_tokens <= 8
+        seen.extend(plan.preempted)
+        scheduler.done(runner.run(plan))
+    assert seen == [2]
+    for seq in (first, early, late):
+        assert seq.tokens == expected(seq)
+
+
+def test_only_what_may_be_shared_is_waited_for() -> None:
+    scheduler, _, _ = small(40, step_tokens=256, shared_tokens=4)
+    prompt = tuple(range(8, 28))
+    for seq_id, adapter in enumerate((None, None, "a", "a")):
+        scheduler.add(made(seq_id, prompt, 2, adapter))
+    scheduler.add(made(4, (*prompt[:3], *prompt), 2))  # begins alike, for less than it would wait for
+    assert scheduler.plan().admitted == (0, 2, 4)

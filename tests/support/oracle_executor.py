@@ -5,6 +5,7 @@ written, or not what the sequence truly is, fails there and then."""
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -170,9 +171,11 @@ def small(args: ServerArgs) -> OracleExecutor:
 
 
 class _Open(OracleExecutor):
-    """Learns what a sequence is from its own prompt. Token 13 at the start of a prompt breaks the step."""
+    """Learns what a sequence is from its own prompt. Token 13 at the start of a prompt breaks the step. No faster than
+    a small model: what runs when a test interferes should still run a moment later."""
 
     def execute(self, step: StepInput) -> StepOutput:
+        time.sleep(0.002)
         prompts = {each.seq_id: each for each in step.plan.slices if each.start == 0}
         for row in step.rows:
             if row.oracle_id not in self.truths:

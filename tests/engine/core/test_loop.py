@@ -131,7 +131,7 @@ def random_params(rng: random.Random) -> SamplingParams:
 
 
 CASES = (
-    {"num_blocks": 60, "block_tokens": 4, "chunked_prefill_size": 40, "max_running_requests": 12},
+    {"num_blocks": 60, "block_tokens": 4, "chunked_prefill_size": 40, "max_loras_per_batch": 1},
     {"num_blocks": 300, "block_tokens": 1, "chunked_prefill_size": 300, "max_running_requests": 50, "num_drafts": 3},
     {"num_blocks": 16, "block_tokens": 16, "chunked_prefill_size": 23, "max_running_requests": 12, "num_drafts": 5},
     {"num_blocks": 60, "block_tokens": 4, "chunked_prefill_size": 70, "disable_radix_cache": True, "num_drafts": 2},

@@ -161,10 +161,11 @@ def test_a_stop_lets_what_runs_finish_and_takes_nothing_new(tmp_path: Path, monk
 
 def test_a_stop_at_once_ends_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(client: CoreClient) -> None:
-        running = asyncio.create_task(collect(client, add("r", max_tokens=3000)))
-        await asyncio.sleep(0.05)
-        await client.stop(is_drained=False)
-        assert (await running)[-1].finish_reason is FinishReason.ABORT
+        stream = client.generate(add("r", max_tokens=3000))
+        await anext(stream)
+        stopping = asyncio.create_task(client.stop(is_drained=False))
+        assert [each async for each in stream][-1].finish_reason is FinishReason.ABORT
+        await stopping
 
     with_core(test, tmp_path, monkeypatch)
 
