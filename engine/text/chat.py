@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jinja2
+import jinja2.meta
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -89,15 +90,18 @@ def _call(place: str, call: Any) -> dict[str, Any]:
 
 
 class ChatTemplate:
-    """A compiled template. Templates come with models and are not trusted: they run in jinja's sandbox."""
+    """A compiled template. Templates come with models and are not trusted: they run in jinja's sandbox. takes_tools:
+    whether it has a place for tools."""
 
     def __init__(self, text: str, *, bos: str = "", eos: str = "") -> None:
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
         environment.filters["tojson"] = _tojson
         environment.globals.update(raise_exception=_refuse, strftime_now=_now)
         self._special = {"bos_token": bos, "eos_token": eos}
+        self.text = text
         try:
             self._template = environment.from_string(text)
+            self.takes_tools = "tools" in jinja2.meta.find_undeclared_variables(environment.parse(text))
         except jinja2.TemplateSyntaxError as error:
             raise BadModel(
                 f"the chat template can't be compiled: line {error.lineno}: {error.message}", fix="give one"
@@ -109,19 +113,20 @@ class ChatTemplate:
         *,
         tools: Sequence[Mapping[str, Any]] = (),
         is_answer_begun: bool = True,
-        **options: Any,
+        options: Mapping[str, Any] | None = None,
     ) -> str:
-        """The prompt. is_answer_begun: end with what begins the assistant's turn. Raises BadRequest for what the
-        template refuses."""
+        """The prompt. is_answer_begun: end with what begins the assistant's turn. options: names that this template
+        knows beside the usual ones. Raises BadRequest for what the template refuses or can't work with."""
+        given = {
+            "messages": check_messages(messages),
+            "tools": list(tools) or None,
+            "add_generation_prompt": is_answer_begun,
+        }
         try:
-            return self._template.render(
-                messages=check_messages(messages),
-                tools=list(tools) or None,
-                add_generation_prompt=is_answer_begun,
-                **self._special,
-                **options,
-            )
-        except jinja2.TemplateError as error:
+            return self._template.render({**(options or {}), **given, **self._special})
+        except BadRequest:
+            raise
+        except Exception as error:  # a template is a program: what it does with odd messages may fail in any way
             raise BadRequest(
                 "messages", f"the chat template refuses: {error}", fix="send them as the model expects"
             ) from error

@@ -36,6 +36,11 @@ class Detokenizer:
         self.text = ""  # all that was given out
         self.matched: str | None = None
 
+    @property
+    def num_decoded(self) -> int:
+        """Characters so far, those that are held back included: where the text of the next token begins."""
+        return len(self.text) + len(self._held)
+
     def push(self, tokens: Iterable[int]) -> Delta:
         """The text that these tokens add. After a stop text nothing more is added."""
         if self.matched is not None:
