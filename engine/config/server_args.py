@@ -44,6 +44,7 @@ class ServerArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     node_rank: int = 0
     dist_init_addr: str | None = None
     dist_timeout: float = 600.0
+    load_timeout: float = 600.0
     base_port: int = 29500
     dist_backend: str | None = None
     mooncake_ib_device: str | None = None
@@ -52,6 +53,7 @@ class ServerArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     enable_mscclpp: bool = False
     enable_torch_symm_mem: bool = False
     enable_symm_mem: bool = False
+    symm_mem_prealloc_bytes: int = 1 << 30
     enable_p2p_check: bool = False
     pre_warm_nccl: bool = False
 

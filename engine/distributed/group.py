@@ -9,6 +9,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from engine.distributed.all_reduce import Reducer
+
 
 class Group:
     """ranks: global ones, in the order of their rank within the group. handle: of torch.distributed, None for one.
@@ -24,6 +26,7 @@ class Group:
         self.ranks, self.rank, self.handle = tuple(ranks), rank, handle
         self.cpu_handle = handle if cpu_handle is None else cpu_handle
         self.size = len(self.ranks)
+        self.reducer: Reducer | None = None  # a faster way to sum, for tensors that it takes
 
     @property
     def is_first(self) -> bool:
@@ -35,8 +38,11 @@ class Group:
 
     def all_reduce(self, tensor: Tensor) -> Tensor:
         """The sum over the ranks, in place."""
-        if self.size > 1:
-            dist.all_reduce(tensor, group=self.handle)
+        if self.size == 1:
+            return tensor
+        if self.reducer is not None and self.reducer.takes(tensor):
+            return self.reducer.all_reduce(tensor)
+        dist.all_reduce(tensor, group=self.handle)
         return tensor
 
     def all_gather(self, tensor: Tensor, dim: int = -1) -> Tensor:

@@ -4,12 +4,16 @@ second runner of the same process (a draft model's) shares them."""
 from __future__ import annotations
 
 import logging
+import secrets
 from datetime import timedelta
 
+import torch
 import torch.distributed as dist
 
+from engine.distributed.all_reduce import SymmetricMemory
 from engine.distributed.group import Group, single
 from engine.distributed.layout import Groups, Layout, group_of
+from engine.distributed.shared_memory import SharedMemory
 from engine.schema.errors import BadConfig
 
 log = logging.getLogger(__name__)
@@ -54,6 +58,33 @@ def initialize_model_parallel(layout: Layout, *, rank: int, device: str) -> None
                 known[ranks] = made, (made if device == "cpu" else dist.new_group(list(ranks), backend="gloo"))
         ours = group_of(groups, rank)
         _GROUPS[kind] = Group(ours, ours.index(rank), *known.get(ours, (None, None)))
+
+
+def share_memory(kind: str, *, timeout: float) -> bool:
+    """Let the ranks of a group, all of this machine, sum small tensors through shared memory; whether they do. Where
+    one of them can't map it, none does."""
+    group = get_group(kind)
+    if group.size == 1:
+        return False
+    name = [f"engine-{secrets.token_hex(8)}"]
+    dist.broadcast_object_list(name, group.ranks[0], group=group.cpu_handle, device=torch.device("cpu"))
+    try:
+        memory = SharedMemory(name[0], rank=group.rank, size=group.size, timeout=timeout)
+    except OSError as error:
+        log.warning("shared memory: none: rank=%d reason=%s", group.rank, error)
+        memory = None
+    have_all = bool(group.minimum(float(memory is not None)))
+    if memory is not None and group.is_first:
+        memory.unlink()
+    group.reducer = memory if have_all else None
+    return have_all
+
+
+def map_peer_memory(kind: str, *, device: torch.device, max_bytes: int = 8 << 20) -> None:
+    """Let the GPUs of a group, all of this machine, sum tensors by reading each other's memory."""
+    group = get_group(kind)
+    if group.handle is not None:
+        group.reducer = SymmetricMemory(group.handle.group_name, max_bytes=max_bytes, device=device)
 
 
 def get_group(kind: str) -> Group:

@@ -30,7 +30,7 @@ class Slot(NamedTuple):
     axis: int = 0
     start: int = 0
 
-    def fill(self, name: str, tensor: Tensor) -> None:
+    def check(self, name: str, tensor: Tensor) -> None:
         """Raises BadModel for a tensor of another shape."""
         shape = list(self.target.shape)
         shape[self.axis] = self.total
@@ -39,6 +39,10 @@ class Slot(NamedTuple):
                 f"{name} has shape {tuple(tensor.shape)}, needed is {tuple(shape)}",
                 fix="the configuration and the weights are of different models",
             )
+
+    def fill(self, name: str, tensor: Tensor) -> None:
+        """Raises BadModel for a tensor of another shape."""
+        self.check(name, tensor)
         start = min(self.start, self.total)
         length = min(self.target.shape[self.axis], self.total - start)
         self.target.narrow(self.axis, 0, length).copy_(tensor.narrow(self.axis, start, length))
@@ -118,7 +122,7 @@ def load(model: Decoder, named: Iterable[tuple[str, Tensor]], *, source: str) ->
                 missing.discard(name)
             elif name.endswith(OBSOLETE):
                 obsolete.append(name)
-            elif not _is_elsewhere(model, name):
+            elif not is_elsewhere(model, name):
                 raise BadModel(
                     f"{source}: {name} has no place in this model", fix="see whether the family is the right one"
                 )
@@ -132,7 +136,7 @@ def load(model: Decoder, named: Iterable[tuple[str, Tensor]], *, source: str) ->
     return len(used)
 
 
-def _is_elsewhere(model: Decoder, name: str) -> bool:
+def is_elsewhere(model: Decoder, name: str) -> bool:
     """Whether another stage has it, or, of tied matrices, the other name."""
     layer = _LAYER.match(name)
     if layer is not None:

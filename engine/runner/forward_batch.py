@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
+from msgspec import structs
+from torch import Tensor
 
 from engine.attention.batch import AttentionBatch
-from engine.schema.step import RowOptions, Slice, StepInput
+from engine.schema.step import RowOptions, Slice, StepInput, StepPlan
 
 
 class ForwardMode(enum.Enum):
@@ -62,6 +64,15 @@ class ForwardBatch:
             if part.seq_id in step.prompt_targets
         }
         self.split_index = 0  # layers done, where a prefill is split over several calls
+        self.split_hidden_TD: Tensor | None = None
+
+    @classmethod
+    def decode(cls, parts: Sequence[Slice], *, block_tokens: int) -> ForwardBatch:
+        """One token each of some sequences; whoever asks chooses what follows."""
+        plain = [structs.replace(each, is_sampled=False) for each in parts]
+        made = cls(StepInput(plan=StepPlan(number=0, slices=tuple(plain))), block_tokens=block_tokens)
+        made.mode = ForwardMode.DECODE
+        return made
 
     @property
     def num_tokens(self) -> int:
