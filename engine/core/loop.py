@@ -57,7 +57,7 @@ class Grammars(Protocol):
 
 
 # Of the executor's: these change nothing that KV was computed with. After any other, all of it is computed again.
-_HARMLESS = frozenset({"load_lora", "unload_lora", "list_loras", "get_weights_by_name", "memory_report"})
+_HARMLESS = frozenset({"describe", "get_weights_by_name"})
 _COUNTS = ("prompt_tokens", "cached_tokens", "output_tokens", "drafts", "drafts_accepted")
 
 
@@ -270,25 +270,25 @@ class EngineCore:
         Raises BadConfig for what nobody does."""
         if method == "stats":
             return self.stats()
-        if method == "load_lora":
+        if method == "load_lora_adapter":
             return self._load_lora(**arguments)
-        if method == "unload_lora":
+        if method == "unload_lora_adapter":
             return self._unload_lora(**arguments)
-        if method == "list_loras":
+        if method == "list_lora_adapters":
             return sorted(self._adapters)
         if method == "flush_cache":
             return self._scheduler.preempt_all()
         if method not in _HARMLESS:
             self._scheduler.preempt_all()  # before: a call that fails half-way may have changed something too
         answers = self._executor.call(method, **arguments)
-        if method in ("sleep", "wake"):
+        if method in ("sleep", "wake_up"):
             self._is_asleep = method == "sleep"
         return answers
 
     def _load_lora(self, name: str, path: str) -> None:
         if name in self._adapters:
             raise BadConfig(f"an adapter {name!r} is loaded", fix="unload it first, or use another name")
-        self._executor.call("load_lora", name=name, path=path)
+        self._executor.call("load_lora_adapter", name=name, path=path)
         self._adapters[name] = next(self._generations)  # what was computed with an earlier one of the name is not its
 
     def _unload_lora(self, name: str) -> None:
@@ -297,7 +297,7 @@ class EngineCore:
         using = [each.request_id for each in self._choices.values() if each.seq.adapter == name]
         if using:
             raise BadConfig(f"{len(using)} answers use the adapter {name!r}", fix="wait for them, or abort them")
-        self._executor.call("unload_lora", name=name)
+        self._executor.call("unload_lora_adapter", name=name)
         del self._adapters[name]
 
     def close(self) -> None:

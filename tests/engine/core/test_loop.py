@@ -146,7 +146,7 @@ def test_no_wrong_token_and_no_lost_block(case: int) -> None:
     core, executor = made(**CASES[case])
     client = Client(core, executor)
     for name in ("a", "b", "c"):
-        core.call("load_lora", name=name, path="x")
+        core.call("load_lora_adapter", name=name, path="x")
     shared = [tuple(rng.randrange(VOCAB) for _ in range(100)) for _ in range(4)]
     num_added = 0
     while num_added < NUM_REQUESTS or core.has_work:
@@ -324,17 +324,17 @@ def test_an_adapter_that_is_loaded_again_shares_nothing_with_the_earlier_one() -
     client = Client(core, executor)
     prompt = tuple(at % VOCAB for at in range(40))
     for round_ in range(2):
-        core.call("load_lora", name="a", path=f"{round_}")
+        core.call("load_lora_adapter", name="a", path=f"{round_}")
         client.add(f"first-{round_}", prompt, SamplingParams(max_tokens=2), adapter="a")
         with pytest.raises(BadConfig, match="use the adapter 'a'"):
-            core.call("unload_lora", name="a")
+            core.call("unload_lora_adapter", name="a")
         client.run()
         client.add(f"second-{round_}", prompt, SamplingParams(max_tokens=2), adapter="a")
         client.run()
         assert [client.got[f"{each}-{round_}", 0][0].num_cached for each in ("first", "second")] == [0, 36]
-        core.call("unload_lora", name="a")
+        core.call("unload_lora_adapter", name="a")
     with pytest.raises(BadConfig, match="no adapter 'a'"):
-        core.call("unload_lora", name="a")
+        core.call("unload_lora_adapter", name="a")
     client.check()
     client.check_nothing_is_left()
 
@@ -363,7 +363,7 @@ def test_while_the_engine_sleeps_requests_wait() -> None:
     client.run()
     assert client.finish("r") is FinishReason.ABORT
     client.add("s", (1, 2), SamplingParams(max_tokens=2))
-    core.call("wake")
+    core.call("wake_up")
     client.run()
     client.check()
 
