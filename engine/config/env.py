@@ -14,7 +14,8 @@ PREFIX = "ENGINE_"
 
 class EnvSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """cpu_omp_threads_bind: `all`, or one CPU list a rank, separated by `|`. dist_init_method: overrides the address
-    that the options give. is_memory_balance_enforced: unequal free memory over the ranks ends start-up."""
+    that the options give. is_memory_balance_enforced: unequal free memory over the ranks ends start-up.
+    is_native: whether kernels of our own are compiled for this machine, where there is a compiler."""
 
     cpu_omp_threads_bind: str = "all"
     dist_init_method: str | None = None
@@ -22,6 +23,7 @@ class EnvSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     is_memory_balance_enforced: bool = True
     is_batch_invariant: bool = False
     is_numa_bind_strict: bool = False
+    is_native: bool = True
     cache_dir: Path = Path("~/.cache/unmoved-engine")
     log_level: str = "info"
     local_rank: int | None = None
@@ -58,6 +60,7 @@ def read_env(environ: Mapping[str, str]) -> EnvSettings:
         is_memory_balance_enforced=_flag(found, "is_memory_balance_enforced", default.is_memory_balance_enforced),
         is_batch_invariant=_flag(found, "is_batch_invariant", default.is_batch_invariant),
         is_numa_bind_strict=_flag(found, "is_numa_bind_strict", default.is_numa_bind_strict),
+        is_native=_flag(found, "is_native", default.is_native),
         cache_dir=cache.expanduser(),
         log_level=level,
         local_rank=_whole(environ, "LOCAL_RANK"),
@@ -74,6 +77,7 @@ _NAMES = {
     "MEMORY_BALANCE": "is_memory_balance_enforced",
     "BATCH_INVARIANT": "is_batch_invariant",
     "NUMA_BIND_STRICT": "is_numa_bind_strict",
+    "NATIVE": "is_native",
     "CACHE_DIR": "cache_dir",
     "LOG_LEVEL": "log_level",
 }

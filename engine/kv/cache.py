@@ -1,35 +1,113 @@
-"""The tensors of the KV blocks of one rank. S slots (blocks * tokens a block), K KV heads of this rank, D head
-width."""
+"""The tensors of the KV blocks of one rank, and the formats that keys and values are kept in. S slots (blocks * tokens
+a block), K KV heads of this rank, D head width.
+
+int8 has a scale of its own for every token and head. fp8 is a cast; what is out of its range is cut off at its ends,
+and keys and values are divided before by factors of the layer, 1 unless the checkpoint gives others."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from engine.schema.errors import BadConfig
+
+FP8 = (torch.float8_e5m2, torch.float8_e4m3fn)
+DTYPES = (torch.float32, torch.bfloat16, torch.float16, *FP8, torch.int8)
+_SCALE = torch.float32  # of int8
+
+
+class Stored(NamedTuple):
+    """Of one layer, as it lies: keys and values [S, K, D]; scales [S, K], of int8 alone; factors that all are
+    multiplied with."""
+
+    keys: Tensor
+    values: Tensor
+    key_scales: Tensor | None
+    value_scales: Tensor | None
+    key_factor: float
+    value_factor: float
+
 
 class KVCache:
-    """One pair of [S, K, D] tensors a layer. Slot of a position: block id * block_tokens + position % block_tokens."""
+    """One pair of [S, K, D] tensors a layer. Slot of a position: block id * block_tokens + position % block_tokens.
+    Raises BadConfig for a dtype that is none of DTYPES."""
 
     def __init__(
         self, *, num_layers: int, num_blocks: int, block_tokens: int, heads: int, head_dim: int, dtype: torch.dtype
     ) -> None:
+        _check(dtype)
         self.block_tokens, self.num_blocks = block_tokens, num_blocks
+        self.heads, self.head_dim, self.dtype = heads, head_dim, dtype
         shape = (num_layers, num_blocks * block_tokens, heads, head_dim)
         self.keys, self.values = torch.zeros(shape, dtype=dtype), torch.zeros(shape, dtype=dtype)
+        self.key_scales = self.value_scales = None
+        if dtype is torch.int8:
+            self.key_scales = torch.zeros(shape[:3], dtype=_SCALE)
+            self.value_scales = torch.zeros(shape[:3], dtype=_SCALE)
+        self._factors = [(1.0, 1.0)] * num_layers
 
     @property
     def num_bytes(self) -> int:
-        return 2 * self.keys.numel() * self.keys.element_size()
+        tensors = (self.keys, self.values, self.key_scales, self.value_scales)
+        return sum(each.numel() * each.element_size() for each in tensors if each is not None)
+
+    def set_factors(self, layer: int, key: float, value: float) -> None:
+        """What the layer's keys and values are divided by before they are cast to fp8. Before anything is written.
+        Raises BadConfig for another dtype, and for a factor that is not above 0."""
+        if self.dtype not in FP8 or not (key > 0 and value > 0):
+            raise BadConfig(f"KV factors {key} and {value} for {self.dtype}", fix="use fp8 and factors above 0")
+        self._factors[layer] = (key, value)
+
+    def stored(self, layer: int) -> Stored:
+        if self.key_scales is None or self.value_scales is None:
+            return Stored(self.keys[layer], self.values[layer], None, None, *self._factors[layer])
+        scales = self.key_scales[layer], self.value_scales[layer]
+        return Stored(self.keys[layer], self.values[layer], *scales, *self._factors[layer])
 
     def write(self, layer: int, slots_T: Tensor, keys_TKD: Tensor, values_TKD: Tensor) -> None:
-        self.keys[layer].index_copy_(0, slots_T, keys_TKD.to(self.keys.dtype))
-        self.values[layer].index_copy_(0, slots_T, values_TKD.to(self.values.dtype))
+        stored = self.stored(layer)
+        _write(stored.keys, stored.key_scales, stored.key_factor, slots_T, keys_TKD)
+        _write(stored.values, stored.value_scales, stored.value_factor, slots_T, values_TKD)
 
     def read(self, layer: int, slots: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values at some slots, of any shape: [..., K, D]."""
-        return self.keys[layer][slots], self.values[layer][slots]
+        """Keys and values at some slots, of any shape: [..., K, D]; in fp32 where they are kept in 8 bits."""
+        stored = self.stored(layer)
+        keys = _read(stored.keys, stored.key_scales, stored.key_factor, slots)
+        return keys, _read(stored.values, stored.value_scales, stored.value_factor, slots)
+
+
+def _write(into: Tensor, scales: Tensor | None, factor: float, slots_T: Tensor, given_TKD: Tensor) -> None:
+    if scales is not None:
+        wide = given_TKD.float()
+        scale_TK = wide.abs().amax(-1) / 127
+        made = (wide / scale_TK.clamp(min=torch.finfo(_SCALE).tiny)[..., None]).round().to(torch.int8)
+        scales.index_copy_(0, slots_T, scale_TK)
+        into.index_copy_(0, slots_T, made)
+    elif into.dtype in FP8:
+        most = torch.finfo(into.dtype).max
+        made = (given_TKD.float() / factor).clamp(-most, most).to(into.dtype)
+        into.view(torch.uint8).index_copy_(0, slots_T, made.view(torch.uint8))  # index_copy_ knows no fp8
+    else:
+        into.index_copy_(0, slots_T, given_TKD.to(into.dtype))
+
+
+def _read(kept: Tensor, scales: Tensor | None, factor: float, slots: Tensor) -> Tensor:
+    if scales is not None:
+        return kept[slots].float() * scales[slots][..., None]
+    if kept.dtype in FP8:
+        return kept.view(torch.uint8)[slots].view(kept.dtype).float() * factor
+    return kept[slots]
+
+
+def _check(dtype: torch.dtype) -> None:
+    if dtype not in DTYPES:
+        raise BadConfig(f"KV in {dtype}", fix=f"use one of {', '.join(map(str, DTYPES))}")
 
 
 def block_bytes(*, num_layers: int, block_tokens: int, heads: int, head_dim: int, dtype: torch.dtype) -> int:
-    """What one block takes on this rank: 2 * layers * block_tokens * heads * head_dim * itemsize."""
-    return 2 * num_layers * block_tokens * heads * head_dim * torch.empty((), dtype=dtype).element_size()
+    """What one block takes on this rank: 2 * layers * block_tokens * heads * (head_dim * itemsize + scale)."""
+    _check(dtype)
+    scale = _SCALE.itemsize if dtype is torch.int8 else 0
+    return 2 * num_layers * block_tokens * heads * (head_dim * dtype.itemsize + scale)

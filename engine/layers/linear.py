@@ -1,8 +1,9 @@
 """Matrix products whose weights are shared out over the ranks of a group: by output (columns of the transposed matrix)
 or by input (rows). T tokens, I inputs, O outputs of this rank.
 
-On CPUs with bf16 products, oneDNN reorders the plain weight on every call; the packed form is reordered once, gives the
-same bits, and costs the memory of a second copy unless the plain one goes."""
+A weight may be packed for this machine: reordered by oneDNN where the CPU multiplies bf16 (which it would else do on
+every call), else in the panels of our own kernels. Neither changes a weight; a packed weight costs its memory a second
+time unless the plain one goes."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import torch.nn.functional as F  # noqa: N812 - the name that everybody knows
 from torch import Tensor, nn
 
 from engine.distributed.group import Group
+from engine.kernels import panels
 from engine.schema.errors import BadConfig
 
 _PACK_ROWS = 16  # what a decode batch usually is; the packed weight serves other sizes too
@@ -33,38 +35,120 @@ class Adapters(Protocol):
         ...
 
 
+class HasWeight(Protocol):
+    weight: nn.Parameter
+
+
+class Packed(Protocol):
+    """A weight in a form of its own."""
+
+    def product(self, x_TI: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+        """[T, O], in the dtype of x or another."""
+        ...
+
+    def plain(self) -> Tensor:
+        """[O, I] as it was; of a quantised weight what it stands for."""
+        ...
+
+    def remade(self, weight_OI: Tensor, bias: Tensor | None) -> Packed:
+        """The same form of a new weight."""
+        ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+
+class OneDnn:
+    """Gives the bits of F.linear."""
+
+    def __init__(self, weight_OI: Tensor, bias: Tensor | None) -> None:
+        self.outputs, self.inputs = weight_OI.shape
+        self.weight, self.bias = torch.ops.mkldnn._reorder_linear_weight(weight_OI, _PACK_ROWS), bias
+
+    @property
+    def num_bytes(self) -> int:
+        return self.outputs * self.inputs * 2
+
+    def product(self, x_TI: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+        made: Tensor = torch.ops.mkldnn._linear_pointwise(x_TI, self.weight, self.bias, "none", [], "")
+        return made if dtype is None else made.to(dtype)
+
+    def plain(self) -> Tensor:
+        made: Tensor = self.weight.to_dense()
+        return made
+
+    def remade(self, weight_OI: Tensor, bias: Tensor | None) -> OneDnn:
+        return OneDnn(weight_OI, bias)
+
+
 class Linear(nn.Module):
-    """weight: [O, I]. Whole on every rank; the two below keep a share. adapters: asked after every product, before
-    ranks sum up what they have."""
+    """weight: [O, I], empty while only the packed form is kept. Whole on every rank; the two below keep a share.
+    tile_rows: so many rows are multiplied at a time, whatever there are (batch_invariant.py); 0 is all. tied: modules
+    with the same weight, which is theirs to keep. adapters: asked after every product, before ranks sum up what they
+    have."""
 
     def __init__(self, inputs: int, outputs: int, *, has_bias: bool, dtype: torch.dtype) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(outputs, inputs, dtype=dtype), requires_grad=False)
         self.bias = nn.Parameter(torch.empty(outputs, dtype=dtype), requires_grad=False) if has_bias else None
-        self._packed: Tensor | None = None
+        self.outputs, self.inputs, self.tile_rows = outputs, inputs, 0
+        self.packed: Packed | None = None
         self.adapters: Adapters | None = None
+        self.tied: tuple[HasWeight, ...] = ()
+
+    def tie(self, other: HasWeight) -> None:
+        """Take the weight of another module, such as the table of embeddings."""
+        self.tied = (other,)
+        self.weight = other.weight
 
     def pack(self, *, is_plain_kept: bool = True) -> bool:
-        """Reorder the weight for this machine; whether it could be. Without the plain weight it can't be loaded
-        anew."""
-        weight = self.weight
-        if not can_pack(weight):
+        """Whether there is a packed form now. A plain weight that another module has too stays there."""
+        if self.packed is not None:
+            return True
+        weight, bias = self.weight.data, None if self.bias is None else self.bias.data
+        if can_reorder(weight):
+            self.packed = OneDnn(weight, bias)
+        elif panels.can_pack(weight):
+            self.packed = panels.pack(weight, bias)
+        else:
             return False
-        self._packed = torch.ops.mkldnn._reorder_linear_weight(weight.data, _PACK_ROWS)
         if not is_plain_kept:
-            weight.data = torch.empty(0, dtype=weight.dtype)
+            self.drop_plain()
         return True
 
-    def unpack(self) -> None:
-        """After the weight was written: the packed form is of the old one."""
-        self._packed = None
+    def drop_plain(self) -> None:
+        self.weight = nn.Parameter(torch.empty(0, dtype=self.weight.dtype), requires_grad=False)
 
-    def product(self, x_TI: Tensor) -> Tensor:
-        """[T, O]."""
-        if self._packed is None:
-            return F.linear(x_TI, self.weight, self.bias)
-        made: Tensor = torch.ops.mkldnn._linear_pointwise(x_TI, self._packed, self.bias, "none", [], "")
-        return made
+    def unpack(self) -> bool:
+        """Back to the plain weight, before it is written; whether it was packed. A quantised weight comes back as what
+        it stood for."""
+        if self.packed is None:
+            return False
+        if self.weight.numel() == 0:
+            self.weight = self.tied[0].weight if self.tied else nn.Parameter(self.packed.plain(), requires_grad=False)
+        self.packed = None
+        return True
+
+    def packed_as(self, form: Packed, *, is_plain_kept: bool) -> None:
+        """Pack the plain weight as it was packed before."""
+        self.packed = form.remade(self.weight.data, None if self.bias is None else self.bias.data)
+        if not is_plain_kept:
+            self.drop_plain()
+
+    def product(self, x_TI: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+        """[T, O], in the dtype of x or another."""
+        if self.packed is not None and (not self.tile_rows or isinstance(self.packed, panels.Panels)):
+            return self.packed.product(x_TI, dtype)  # panels: no row's bits depend on the others
+        made = self._tiled(x_TI) if self.tile_rows else F.linear(x_TI, self.weight, self.bias)
+        return made if dtype is None else made.to(dtype)
+
+    def _tiled(self, x_TI: Tensor) -> Tensor:
+        rows = x_TI.shape[0]
+        padded = F.pad(x_TI, (0, 0, 0, -rows % self.tile_rows))
+        tiles = torch.split(padded, self.tile_rows)
+        packed = self.packed
+        made = [F.linear(each, self.weight, self.bias) if packed is None else packed.product(each) for each in tiles]
+        return torch.cat(made)[:rows]
 
     def adapted(self, x_TI: Tensor) -> Tensor:
         """[T, O], with what adapters add on this rank."""
@@ -75,11 +159,18 @@ class Linear(nn.Module):
         return self.adapted(x_TI)
 
 
-def can_pack(weight: Tensor) -> bool:
+def can_reorder(weight: Tensor) -> bool:
     """Whether oneDNN has a reordered form for it on this machine: bf16 on a CPU with products for it."""
     if weight.device.type != "cpu" or weight.dtype != torch.bfloat16:
         return False
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def is_bare(layer: nn.Module) -> bool:
+    """Whether what a linear layer gives is its own product and nothing more: no adapter, hook or other class adds to
+    it."""
+    is_ours = type(layer) in (Linear, ColumnLinear, RowLinear) and "forward" not in vars(layer)
+    return is_ours and layer.adapters is None and not (layer._forward_hooks or layer._forward_pre_hooks)
 
 
 class ColumnLinear(Linear):

@@ -13,11 +13,13 @@ from torch import Tensor, nn
 from engine.attention.backends import Attention
 from engine.config.model_config import ModelConfig
 from engine.distributed.group import Group
+from engine.kernels.panels import Panels
 from engine.layers.embedding import Embedding
-from engine.layers.linear import ColumnLinear, Linear, RowLinear, share
+from engine.layers.linear import ColumnLinear, Linear, RowLinear, is_bare, share
 from engine.layers.norm import RMSNorm
-from engine.layers.rotary import Rotary, turn
+from engine.layers.rotary import Angles, Rotary, turn_heads
 from engine.layers.target import Target
+from engine.models.fused import Fused
 
 
 class Stage(NamedTuple):
@@ -43,13 +45,6 @@ def stages(num_layers: int, count: int) -> list[Stage]:
     return [Stage(end - size, end, num_layers) for size, end in zip(sizes, ends, strict=True)]
 
 
-class Angles(NamedTuple):
-    """Cosine and sine of the step's positions, [T, 1, D]."""
-
-    cos: Tensor
-    sin: Tensor
-
-
 class SelfAttention(nn.Module):
     """num_kv_heads: at least one on every rank; where there are fewer than ranks, several ranks keep the same."""
 
@@ -62,18 +57,16 @@ class SelfAttention(nn.Module):
         width, rows = config.hidden_size, (self.heads + 2 * self.kv_heads) * self.head_dim
         self.qkv = ColumnLinear(width, rows, has_bias=config.has_qkv_bias, dtype=dtype)
         self.out = RowLinear(self.heads * self.head_dim, width, group=group, has_bias=False, dtype=dtype)
-        self.q_norm = self.k_norm = None
+        self.q_norm: RMSNorm | None = None
+        self.k_norm: RMSNorm | None = None
         if config.has_qk_norm:
             norm = {"eps": config.norm_eps, "offset": config.norm_offset}
             self.q_norm = RMSNorm(self.head_dim, dtype=dtype, **norm)
             self.k_norm = RMSNorm(self.head_dim, dtype=dtype, **norm)
 
     def forward(self, x_TD: Tensor, angles: Angles, attend: Attention) -> Tensor:
-        sizes = [self.heads, self.kv_heads, self.kv_heads]
-        q, k, v = self.qkv(x_TD).unflatten(-1, (-1, self.head_dim)).split(sizes, dim=1)
-        if self.q_norm is not None and self.k_norm is not None:
-            q, k = self.q_norm(q), self.k_norm(k)
-        q, k = turn(q, *angles), turn(k, *angles)
+        norms = self.q_norm, self.k_norm
+        q, k, v = turn_heads(self.qkv(x_TD), angles, (self.heads, self.kv_heads), norms)
         made = attend(self.cache_layer, q, k, v, scale=self.scale, window=self.window)
         out: Tensor = self.out(made.flatten(1))
         return out
@@ -87,12 +80,17 @@ class FeedForward(nn.Module):
         width = share(config.ffn_size, group.size, "ffn_size")
         self.gate_up = ColumnLinear(config.hidden_size, 2 * width, has_bias=False, dtype=dtype)
         self.down = RowLinear(width, config.hidden_size, group=group, has_bias=False, dtype=dtype)
-        self.is_gelu = config.activation == "gelu_tanh"
+        self.activation = config.activation
 
     def forward(self, x_TD: Tensor) -> Tensor:
-        gate_TF, up_TF = self.gate_up(x_TD).chunk(2, dim=-1)  # rows are [gate; up] per rank, so the split is local
-        gate_TF = F.gelu(gate_TF, approximate="tanh") if self.is_gelu else F.silu(gate_TF)
-        out: Tensor = self.down(gate_TF * up_TF)
+        packed = self.gate_up.packed  # rows are [gate; up] per rank, so the split is local
+        if isinstance(packed, Panels) and packed.can_gate() and is_bare(self.gate_up):
+            made_TF = packed.product(x_TD, gate=self.activation)
+        else:
+            gate_TF, up_TF = self.gate_up(x_TD).chunk(2, dim=-1)
+            is_gelu = self.activation == "gelu_tanh"
+            made_TF = (F.gelu(gate_TF, approximate="tanh") if is_gelu else F.silu(gate_TF)) * up_TF
+        out: Tensor = self.down(made_TF)
         return out
 
 
@@ -109,8 +107,9 @@ class DecoderLayer(nn.Module):
         self.post_ffn_norm = _norm(config, dtype) if config.has_post_norms else nn.Identity()
 
     def forward(self, x_TD: Tensor, angles: Angles, attend: Attention) -> Tensor:
-        x_TD = x_TD + self.post_attention_norm(self.attention(self.attention_norm(x_TD), angles, attend))
-        out: Tensor = x_TD + self.post_ffn_norm(self.feed_forward(self.ffn_norm(x_TD)))
+        added = self.post_attention_norm(self.attention(self.attention_norm(x_TD), angles, attend))
+        x_TD, normed = self.ffn_norm.after_adding(x_TD, added)
+        out: Tensor = x_TD + self.post_ffn_norm(self.feed_forward(normed))
         return out
 
 
@@ -141,13 +140,14 @@ class Decoder(nn.Module):
             DecoderLayer(config, group, dtype, layer=layer, cache_layer=layer - stage.first)
             for layer in range(stage.first, stage.last)
         )
+        self._fused = Fused()
         self.norm = _norm(config, dtype) if stage.is_last else None
         self.head: Linear | None = None
         if stage.is_last:
             rows = -(-config.vocab_size // group.size)
             self.head = ColumnLinear(config.hidden_size, rows, has_bias=False, dtype=dtype)
             if config.is_tied and self.embedding is not None:
-                self.head.weight = self.embedding.weight
+                self.head.tie(self.embedding)
 
     def forward(
         self, tokens_T: Tensor, positions_T: Tensor, attend: Attention, hidden_TD: Tensor | None = None
@@ -158,8 +158,11 @@ class Decoder(nn.Module):
             hidden_TD = self.embedding(tokens_T)
             if self.config.embed_scale != 1.0:
                 hidden_TD = hidden_TD * torch.tensor(self.config.embed_scale, dtype=self.dtype)
-        plain = Angles(*self.rotary.at(positions_T, self.dtype))
-        local = Angles(*self.local_rotary.at(positions_T, self.dtype)) if self.config.window else plain
+        fused = self._fused(self, hidden_TD, positions_T, attend)
+        if fused is not None:
+            return fused
+        plain = self.rotary.at(positions_T, self.dtype)
+        local = self.local_rotary.at(positions_T, self.dtype) if self.config.window else plain
         for layer in self.layers:
             hidden_TD = layer(hidden_TD, local if layer.is_local else plain, attend)
         return hidden_TD
@@ -167,8 +170,9 @@ class Decoder(nn.Module):
     def logits(self, hidden_TD: Tensor) -> Tensor:
         """[T, vocab_size] in fp32, on every rank. Only of the last stage."""
         assert self.norm is not None and self.head is not None, "only the last stage has logits"
-        made = self.group.all_gather(self.head(self.norm(hidden_TD)))
-        return made[:, : self.config.vocab_size].float()
+        normed = self.norm(hidden_TD)
+        made = self.head.product(normed, torch.float32) if is_bare(self.head) else self.head(normed).float()
+        return self.group.all_gather(made)[:, : self.config.vocab_size]
 
     def linears(self) -> list[Linear]:
         """Every matrix, for packing."""

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 
 from engine.config.model_config import Rope, from_hf  # noqa: E402
 from engine.distributed.group import Group  # noqa: E402
-from engine.layers.linear import Linear  # noqa: E402
+from engine.layers.linear import Linear, can_reorder  # noqa: E402
 from engine.models import weights  # noqa: E402
 from engine.models.checkpoint import Checkpoint  # noqa: E402
 from engine.models.decoder import stages  # noqa: E402
@@ -61,7 +61,7 @@ def check(found: list[Any], expected: list[Any]) -> None:
         assert torch.equal(ours.argmax(-1), theirs.argmax(-1))
 
 
-@pytest.mark.parametrize("attention", ["reference", "sdpa"])
+@pytest.mark.parametrize("attention", ["native", "reference", "sdpa"])
 @pytest.mark.parametrize("family", checkpoints.FAMILIES)
 def test_logits_are_those_of_transformers(made: Any, family: str, attention: str) -> None:
     folder, expected = made(family)
@@ -92,7 +92,11 @@ def run_rank(rank: int, size: int, folders: dict[str, Path], out: Path) -> None:
         with torch.inference_mode():
             model = checkpoints.decoder(folder, group=group)
             found = checkpoints.logits([model], SEQUENCES, chunks=[7], attention="sdpa")
+            for each in model.linears():
+                each.pack(is_plain_kept=False)
+            packed = checkpoints.logits([model], SEQUENCES, chunks=[7], attention="native")
         torch.save(found, out / f"{family}-{rank}.pt")
+        torch.save(packed, out / f"{family}-{rank}-packed.pt")
     least = group.minimum(10.0 + rank)
     (out / f"least-{rank}").write_text(str(least))
     dist.destroy_process_group()
@@ -105,7 +109,8 @@ def test_ranks_give_what_one_gives(made: Any, tmp_path: Path) -> None:
     context.start_processes(run_rank, (2, folders, tmp_path), nprocs=2, start_method="spawn")
     for family in families:
         for rank in range(2):
-            check(torch.load(tmp_path / f"{family}-{rank}.pt"), made(family)[1])
+            for name in (f"{family}-{rank}.pt", f"{family}-{rank}-packed.pt"):
+                check(torch.load(tmp_path / name), made(family)[1])
     assert [(tmp_path / f"least-{rank}").read_text() for rank in range(2)] == ["10.0", "10.0"]
 
 
@@ -113,6 +118,76 @@ def test_heads_that_do_not_divide_are_refused(made: Any) -> None:
     folder, _ = made("llama")
     with pytest.raises(BadConfig, match="num_heads=4 over 3 ranks"):
         checkpoints.decoder(folder, group=Group(range(3), 0))
+
+
+@pytest.mark.parametrize("family", checkpoints.FAMILIES)
+def test_packed_weights_and_layers_in_one_call_give_the_same(
+    made: Any, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, expected = made(family)
+    model = checkpoints.decoder(folder)
+    if not all(each.pack(is_plain_kept=False) for each in model.linears()):
+        pytest.skip("no compiler: there are no panels")
+    kept = {each.weight.numel() for each in model.linears()}
+    assert kept == {0}
+    answered: list[bool] = []
+    whole = model._fused
+
+    def counted(*given: Any) -> Any:
+        out = whole(*given)
+        answered.append(out is not None)
+        return out
+
+    with torch.inference_mode():
+        monkeypatch.setattr(model, "_fused", counted)
+        for chunks, block_tokens in (([99], 16), ([5, 1], 4)):
+            found = checkpoints.logits([model], SEQUENCES, chunks=chunks, attention="native", block_tokens=block_tokens)
+            check(found, expected)
+        assert answered and all(answered)
+        monkeypatch.setattr(model, "_fused", lambda *_: None)
+        apart = checkpoints.logits([model], SEQUENCES, chunks=[5, 1], attention="native")
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(found, apart, strict=True))
+
+
+def test_layers_that_something_hangs_in_are_called(made: Any) -> None:
+    model = checkpoints.decoder(made("qwen3")[0])
+    if not all(each.pack() for each in model.linears()):
+        pytest.skip("no compiler: there are no panels")
+    plain = checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native")
+    seen: list[Any] = []
+    hook = model.layers[1].register_forward_hook(lambda *given: seen.append(given[2].clone()))
+    with torch.inference_mode():
+        found = checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native")
+    assert len(seen) == 1 and torch.equal(found[0], plain[0])
+    hook.remove()
+    ffn: Any = model.layers[2].feed_forward
+    double = ffn.gate_up.register_forward_hook(lambda _, __, out: 2 * out)
+    with torch.inference_mode():
+        changed = checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native")
+    assert not torch.allclose(changed[0], plain[0])
+    double.remove()
+
+
+@pytest.mark.parametrize("is_plain_kept", [True, False])
+@pytest.mark.parametrize("family", ["llama-tied", "qwen2"])
+def test_new_weights_are_packed_as_the_old_ones_were(made: Any, family: str, is_plain_kept: bool) -> None:
+    folder, expected = made(family)
+    model = checkpoints.decoder(folder)
+    if not all(each.pack(is_plain_kept=is_plain_kept) for each in model.linears()):
+        pytest.skip("no compiler: there are no panels")
+    named = list(Checkpoint(folder).tensors())
+    weights.load(model, [(name, torch.zeros_like(each)) for name, each in named], source="x")
+    with torch.inference_mode():
+        assert checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native")[0].abs().max() == 0
+        weights.load(model, named, source="x")
+        check(checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native"), expected)
+    assert all(each.packed is not None and (each.weight.numel() > 0) is is_plain_kept for each in model.linears())
+    assert all(each.unpack() and not each.unpack() for each in model.linears())
+    if model.config.is_tied:
+        assert model.head is not None and model.embedding is not None
+        assert model.head.weight is model.embedding.weight
+    with torch.inference_mode():
+        check(checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native"), expected)
 
 
 def rewritten(folder: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
@@ -177,9 +252,11 @@ def test_packed_products_give_the_same_bits(rows: int) -> None:
     layer.weight.data.normal_()
     x = torch.randn(rows, 96, dtype=torch.bfloat16)
     plain = layer(x)
-    if not layer.pack(is_plain_kept=False):
+    kept = layer.weight.data.clone()
+    if not can_reorder(kept):
         pytest.skip("oneDNN has no packed form here")
-    assert torch.equal(layer(x), plain) and layer.weight.numel() == 0
+    assert layer.pack(is_plain_kept=False) and layer.weight.numel() == 0
+    assert torch.equal(layer(x), plain) and layer.unpack() and torch.equal(layer.weight, kept)
 
 
 def test_configurations_that_are_odd() -> None:
