@@ -169,8 +169,9 @@ def can_reorder(weight: Tensor) -> bool:
 def is_bare(layer: nn.Module) -> bool:
     """Whether what a linear layer gives is its own product and nothing more: no adapter, hook or other class adds to
     it."""
-    is_ours = type(layer) in (Linear, ColumnLinear, RowLinear) and "forward" not in vars(layer)
-    return is_ours and layer.adapters is None and not (layer._forward_hooks or layer._forward_pre_hooks)
+    if type(layer) not in (Linear, ColumnLinear, RowLinear) or "forward" in vars(layer):
+        return False
+    return vars(layer)["adapters"] is None and not (layer._forward_hooks or layer._forward_pre_hooks)
 
 
 class ColumnLinear(Linear):
