@@ -874,8 +874,7 @@ class ModelRunner:
                 wanted = targets.token_ids[at : at + LOGPROB_ROWS]
                 logits_RV = self.model.logits(hidden_TD[span.first + at : span.first + at + len(wanted)])
                 if self.tp_rank == 0:
-                    pairs = zip(logits_RV, wanted, strict=True)
-                    found.extend(sampler.logprobs(logits_V, token, targets.count) for logits_V, token in pairs)
+                    found.extend(sampler.batch_logprobs(logits_RV, wanted, [targets.count] * len(wanted)))
             made[seq_id] = tuple(found)
         return made
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.schema.sampling import SamplingParams
 
 _NEVER = float("-inf")
+_SOME = (64, 1024)  # tokens that a nucleus is looked for among, before all
 
 
 def adjust(
@@ -54,19 +55,42 @@ def narrow(logits_V: Tensor, params: SamplingParams) -> Tensor:
     """Temperature, then top-k, top-p and min-p: tokens that can't be chosen any more are at minus infinity. At least
     one token stays. Of equal logits those with lower ids stay."""
     row = logits_V / params.temperature
-    is_cut = 0 < params.top_k < row.numel() or params.top_p < 1.0
-    if is_cut:
-        ordered, ids = row.sort(descending=True, stable=True)
-        keep = torch.ones_like(ordered, dtype=torch.bool)
-        if 0 < params.top_k < row.numel():
-            keep[params.top_k :] = False
-        if params.top_p < 1.0:
-            probabilities = ordered.masked_fill(~keep, _NEVER).softmax(-1)
-            before = probabilities.cumsum(-1) - probabilities
-            keep &= before < params.top_p
-            keep[0] = True
-        row = torch.full_like(row, _NEVER).scatter(0, ids, ordered.masked_fill(~keep, _NEVER))
+    has_top_k = 0 < params.top_k < row.numel()
+    if has_top_k or params.top_p < 1.0:
+        likeliest = row.topk(params.top_k).values if has_top_k else _nucleus(row, params.top_p)
+        if has_top_k and params.top_p < 1.0:
+            likeliest = likeliest[: _needed(likeliest, likeliest.logsumexp(-1), params.top_p)]
+        row = _keep(row, likeliest[-1], len(likeliest))
     if params.min_p > 0.0:
         probabilities = row.softmax(-1)
         row = row.masked_fill(probabilities < params.min_p * probabilities.max(), _NEVER)
     return row
+
+
+def _keep(row_V: Tensor, least: Tensor, count: int) -> Tensor:
+    """The `count` largest, the least of which is known; the others at minus infinity."""
+    keep = row_V > least
+    ties = (row_V == least).nonzero().flatten()
+    keep[ties[: count - int(keep.sum())]] = True
+    return row_V.masked_fill(~keep, _NEVER)
+
+
+def _nucleus(row_V: Tensor, top_p: float) -> Tensor:
+    """The logits of the fewest likeliest tokens that have `top_p` of the probability. Mostly few, so that sorting a
+    vocabulary is left for when it is needed."""
+    total = row_V.logsumexp(-1)
+    for size in _SOME:
+        if size < row_V.numel():
+            likeliest = row_V.topk(size).values
+            count = _needed(likeliest, total, top_p)
+            if count < size:
+                return likeliest[:count]
+    likeliest = row_V.sort(descending=True).values
+    return likeliest[: _needed(likeliest, total, top_p)]
+
+
+def _needed(ordered: Tensor, total: Tensor, top_p: float) -> int:
+    """How many of the likeliest have less than `top_p` before them: at least one. total: the logarithm of the sum that
+    probabilities are parts of."""
+    probabilities = (ordered - total).double().exp()
+    return max(int((probabilities.cumsum(-1) - probabilities < top_p).sum()), 1)

@@ -64,10 +64,18 @@ def write(family: str, folder: Path) -> Any:
     return model
 
 
-def decoder(folder: Path, *, group: Group | None = None, stage: Stage | None = None) -> Decoder:
+def decoder(
+    folder: Path, *, group: Group | None = None, stage: Stage | None = None, max_position: int | None = None
+) -> Decoder:
     checkpoint = Checkpoint(folder)
     whole = stages(checkpoint.config.num_layers, 1)[0]
-    model = Decoder(checkpoint.config, group=group or single(), stage=stage or whole, dtype=torch.float32)
+    model = Decoder(
+        checkpoint.config,
+        group=group or single(),
+        stage=stage or whole,
+        dtype=torch.float32,
+        max_position=max_position,
+    )
     weights.load(model, checkpoint.tensors(), source=str(folder))
     return model
 
@@ -129,3 +137,26 @@ def logits(
             out[part.seq_id].append(made[span.first : span.last])
             done[part.seq_id] = part.end
     return [torch.cat(each) for each in out]
+
+
+class Cached:
+    """The logits after the last tokens of one sequence at a time, whose KV stays between calls; that of tokens that
+    are others the next time is written over."""
+
+    def __init__(self, model: Decoder) -> None:
+        self.model, self.cache, self.known = model, cache_of(model, 16), list[int]()
+
+    def __call__(self, tokens: Sequence[int], count: int) -> Tensor:
+        start = next((at for at, (a, b) in enumerate(zip(self.known, tokens)) if a != b), len(self.known))  # noqa: B905
+        start = min(start, len(tokens) - count)
+        part = Slice(
+            seq_id=0, token_ids=tuple(tokens[start:]), start=start, block_ids=tuple(range(1, 60)), is_sampled=True
+        )
+        batch = AttentionBatch([part], 16)
+        with torch.inference_mode():
+            hidden = self.model(
+                torch.tensor(part.token_ids), batch.positions_T, backend("sdpa")(self.cache, batch), None
+            )
+            made: Tensor = self.model.logits(hidden[-count:])
+        self.known = list(tokens)
+        return made

@@ -16,7 +16,7 @@ from engine.schema.sampling import SamplingParams
 torch = pytest.importorskip("torch")
 
 from engine.sampling.logits import adjust, narrow  # noqa: E402
-from engine.sampling.sampler import Row, logprobs, sample  # noqa: E402
+from engine.sampling.sampler import Row, logprobs, sample, uniform  # noqa: E402
 
 V = 40
 ROW = torch.linspace(-3, 3, V)
@@ -54,6 +54,80 @@ def test_neighbours_change_nothing(options: list[dict[str, Any]], seed: int) -> 
     alone = [sample(logits[at : at + 1], [each])[0] for at, each in enumerate(rows)]
     assert together == alone
     assert sample(logits.flip(0), rows[::-1]) == together[::-1]
+
+
+LARGE = 5000
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(OPTIONS, min_size=1, max_size=6), st.integers(0, 2**31), st.booleans())
+def test_many_rows_over_a_large_vocabulary_are_as_each_alone(
+    options: list[dict[str, Any]], seed: int, has_ties: bool
+) -> None:
+    count = 70
+    logits = torch.randn(count, LARGE, generator=torch.Generator().manual_seed(seed)) * 3
+    if has_ties:
+        logits = logits.round()
+    rows = [row(seed=seed - at, position=at, **options[at % len(options)]) for at in range(count)]
+    assert sample(logits, rows) == [sample(logits[at : at + 1], [each])[0] for at, each in enumerate(rows)]
+    assert sample(logits[:0], []) == []
+
+
+def slow_narrow(logits: list[float], params: SamplingParams) -> set[int]:
+    """Which tokens stay, by the words: in order of their logits, of equal ones the lower ids first."""
+    exact = (torch.tensor(logits) / params.temperature).tolist()
+    order = sorted(range(len(exact)), key=lambda at: (-exact[at], at))
+    if 0 < params.top_k < len(exact):
+        order = order[: params.top_k]
+    weights = [math.exp(exact[at] - max(exact)) for at in order]
+    before, kept = 0.0, []
+    for at, weight in zip(order, weights, strict=True):
+        if before < params.top_p * sum(weights) or params.top_p == 1.0:
+            kept.append(at)
+        before += weight
+    least = params.min_p * math.exp(max(exact) - max(exact))
+    return {at for at in kept if math.exp(exact[at] - max(exact)) >= least}
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(-4, 4), min_size=1, max_size=9),
+    st.sampled_from([1, 40, 300]),
+    st.sampled_from([0, 1, 2, 70, 2000]),
+    st.sampled_from([1e-9, 0.31, 0.87, 0.999, 1.0]),
+    st.sampled_from([0.0, 0.11]),
+)
+def test_what_stays_is_what_the_words_say(
+    values: list[int], times: int, top_k: int, top_p: float, min_p: float
+) -> None:
+    logits = [float(each) for each in values] * times
+    params = SamplingParams(top_k=top_k, top_p=top_p, min_p=min_p)
+    found = torch.isfinite(narrow(torch.tensor(logits), params)).nonzero().flatten().tolist()
+    expected = slow_narrow(logits, params)
+    # Where the sum reaches top_p to the last bit, one token more or less is as right.
+    assert len(set(found) ^ expected) <= (1 if top_p < 1.0 else 0) and found
+    assert (
+        sorted(found, key=lambda at: (-logits[at], at))[: len(expected)]
+        == sorted(expected, key=lambda at: (-logits[at], at))[: len(found)]
+    )
+
+
+def test_dice_are_even_and_each_position_has_its_own() -> None:
+    found = [uniform(seed, position) for seed in (-1, 0, 1, 2**63 - 1) for position in range(2000)]
+    assert len(set(found)) == len(found) and 0 <= min(found) < 0.001 and 0.999 < max(found) < 1
+    assert abs(sum(found) / len(found) - 0.5) < 0.02
+    counts = [sum(int(each * 10) == part for each in found) for part in range(10)]
+    assert sum((each - 800) ** 2 / 800 for each in counts) < 27.9  # 99.9 % of chi-squared with 9 degrees
+
+
+def test_logits_that_are_no_numbers_give_a_token_of_the_vocabulary() -> None:
+    assert 0 <= sample(torch.full((1, V), math.nan), [row(seed=3)])[0].token_id < V
+
+
+def test_equally_likely_tokens_are_named_by_their_ids() -> None:
+    found = logprobs(torch.tensor([1.0, 2.0, 1.0, 1.0, 2.0]), 3, 4)
+    assert [(each.token_id, each.rank) for each in found.top] == [(1, 1), (4, 2), (0, 3), (2, 4)]
+    assert found.chosen.rank == 3
 
 
 def test_a_seed_gives_the_same_again_and_a_position_something_else() -> None:

@@ -197,42 +197,13 @@ pytestmark = [
 ]
 
 
-class Cached:
-    """A model with weights as a `Logits`: the KV of a sequence stays between steps, that of drafts that did not stand
-    is written over."""
-
-    def __init__(self, model: Any) -> None:
-        from tests.engine import checkpoints
-
-        self.model, self.cache, self.known = model, checkpoints.cache_of(model, 16), list[int]()
-
-    def __call__(self, tokens: Sequence[int], count: int) -> Any:
-        from engine.attention.backends import backend
-        from engine.attention.batch import AttentionBatch
-        from engine.schema.step import Slice
-
-        start = next((at for at, (a, b) in enumerate(zip(self.known, tokens)) if a != b), len(self.known))  # noqa: B905
-        start = min(start, len(tokens) - count)
-        part = Slice(
-            seq_id=0, token_ids=tuple(tokens[start:]), start=start, block_ids=tuple(range(1, 60)), is_sampled=True
-        )
-        batch = AttentionBatch([part], 16)
-        with torch.inference_mode():
-            hidden = self.model(
-                torch.tensor(part.token_ids), batch.positions_T, backend("sdpa")(self.cache, batch), None
-            )
-            made = self.model.logits(hidden[-count:])
-        self.known = list(tokens)
-        return made
-
-
 @pytest.mark.parametrize("options", [{"temperature": 0}, {"temperature": 0.8, "top_p": 0.95, "seed": 3}])
 def test_a_model_with_weights_gives_the_same_with_drafts(tmp_path: Path, options: dict[str, Any]) -> None:
     pytest.importorskip("transformers")
     from tests.engine import checkpoints
 
     checkpoints.write("llama", tmp_path)
-    model = Cached(checkpoints.decoder(tmp_path))
+    model = checkpoints.Cached(checkpoints.decoder(tmp_path))
     params = SamplingParams(max_tokens=40, **options)
     rng = random.Random(1)
     for _ in range(3):
@@ -257,7 +228,7 @@ def test_the_shipped_model_repeats_a_text_in_few_steps() -> None:
     tokenizer = from_gguf(GgufFile(path))
     text = "The quick brown fox jumps over the lazy dog, and runs away into the dark forest. "
     prompt = tokenizer.encode(text * 3 + text[:15])
-    model = Cached(checkpoints.decoder(path))
+    model = checkpoints.Cached(checkpoints.decoder(path))
     params = SamplingParams(max_tokens=16, temperature=0)
     plain, steps = generate(model, prompt, params, draft=lambda _: (), end_ids=tokenizer.eos_ids)
     found, fewer = generate(
