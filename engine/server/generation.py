@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
 
+from engine.core.frames import error_of
 from engine.schema.messages import Add, Delta
 from engine.schema.output import PositionLogprobs
 from engine.server.choice import Choice, Piece
@@ -96,6 +97,8 @@ class Generation:
         answer.prompt_logprobs = answer.prompt_logprobs or delta.prompt_logprobs
         self._timer.tokens(delta.request_id, delta.index, len(delta.token_ids))
         piece = choice.push(delta)
+        if choice.is_aborted and delta.fault is not None:
+            raise error_of(delta.fault)
         if choice.is_aborted:
             raise ApiError(503, "the engine gave up this request; send it again", code="aborted", retry_after=1)
         if choice.is_cut:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 HERMES_OPEN, HERMES_CLOSE = "<tool_call>", "</tool_call>"
 PYTHON_TAG = "<|python_tag|>"
+_BETWEEN = "[, \n\t"  # of the values of a list, and before the first
 
 
 class CallDelta(NamedTuple):
@@ -85,9 +86,13 @@ class _Calls:
     def is_full(self) -> bool:
         return self._most is not None and self.num_calls >= self._most
 
+    def _is_offered(self, value: Any) -> bool:
+        name = value.get("name") if isinstance(value, dict) else None
+        return isinstance(name, str) and name in self._names
+
     def _made(self, value: Any) -> CallDelta | None:
         """A call of a tool that was offered, or None."""
-        if not isinstance(value, dict) or value.get("name") not in self._names or self.is_full:
+        if self.is_full or not self._is_offered(value):
             return None
         arguments = value.get("arguments", value.get("parameters", {}))
         if isinstance(arguments, str):
@@ -104,7 +109,7 @@ class HermesReader(_Calls):
     def __init__(self, names: Collection[str], most: int | None = None) -> None:
         super().__init__(names, most)
         self._buffer, self._space = "", ""
-        self._is_in_call = False
+        self._is_in_call = self._is_after_call = False
 
     def push(self, text: str) -> Read:
         self._buffer += text
@@ -117,8 +122,11 @@ class HermesReader(_Calls):
             self._buffer = after
             if self._is_in_call:
                 call = self._made(_json(before))
-                content += "" if call else self._said(HERMES_OPEN + before + HERMES_CLOSE)
-                calls += [call] if call else []
+                if call is None:
+                    content += self._said(HERMES_OPEN + before + HERMES_CLOSE)
+                else:
+                    calls.append(call)
+                    self._space, self._is_after_call = "", True
             else:
                 content += self._said(before)
             self._is_in_call = not self._is_in_call
@@ -142,8 +150,11 @@ class HermesReader(_Calls):
     def _said(self, text: str) -> str:
         """Space around calls is no content: it is kept back until something else follows it."""
         text = self._space + text
+        if self._is_after_call:
+            text = text.lstrip()
         body = text.rstrip()
-        self._space = text[len(body) :] if body or not self.num_calls else ""
+        self._space = text[len(body) :]
+        self._is_after_call = self._is_after_call and not body
         return body
 
 
@@ -169,7 +180,7 @@ class LlamaReader(_Calls):
         if self._is_content:
             return "", ()
         values, rest = _values(self._buffer.strip().removeprefix(PYTHON_TAG), separators="; \n\t")
-        if rest or any(not isinstance(each, dict) or each.get("name") not in self._names for each in values):
+        if rest or not all(self._is_offered(each) for each in values):
             return self._buffer, ()
         made = [self._made(each) for each in values]
         if not any(made):
@@ -188,13 +199,13 @@ class ListReader(_Calls):
         self._buffer += text
         if "}" not in text:
             return "", ()
-        values, self._buffer = _values(self._buffer, separators="[, \n\t")
+        values, self._buffer = _values(self._buffer, separators=_BETWEEN)
         made = [self._made(each) for each in values]
         return "", tuple(each for each in made if each is not None)
 
     def finish(self) -> Read:
-        rest = self._buffer.strip(" \n\t]")
-        return rest, ()
+        rest = self._buffer.lstrip(_BETWEEN)
+        return "" if rest.strip() == "]" else rest, ()
 
 
 class NamedReader:
