@@ -13,6 +13,7 @@ from codemods.cli.apply import apply
 from codemods.cli.check import check
 from codemods.cli.console import Console
 from codemods.cli.explain import explain
+from codemods.cli.gate import gate
 from codemods.cli.options import FormatOption, Root, format_text
 from codemods.cli.plain_options import PlainCommand, PlainGroup
 from codemods.cli.plan import plan
@@ -38,6 +39,7 @@ app.command("apply", cls=PlainCommand)(apply)
 app.command("verify", cls=PlainCommand)(verify)
 app.command("check", cls=PlainCommand)(check)
 app.command("prove", cls=ProveCommand)(prove)
+app.command("gate", cls=PlainCommand)(gate)
 app.command("record", cls=RecordCommand)(record)
 app.command("replay", cls=PlainCommand)(replay)
 app.command("explain", cls=PlainCommand)(explain)
@@ -77,6 +79,7 @@ def _unmoved(
     unmoved verify main..HEAD                        which operation made each changed line, and what is left
     unmoved check CERT                               does a certificate of `verify` hold?
     unmoved prove main..HEAD                         does what is left behave the same, on every path?
+    unmoved gate main..HEAD                          both, and whether it may pass: what CI runs
     unmoved record TARGET --to DIR -- COMMAND        keep real calls of a running program
     unmoved replay DIR                               does the function still do what was recorded?
     unmoved explain U104                             what a hazard is and what settles it

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 from msgspec import Struct
 
+from codemods.cli.config_gate import GATE, GATE_KEYS, gate_complaints, gate_environment, of_gate, variable
 from codemods.plan.load import read_toml_file
 from codemods.plan.wellformed import accepted_codes
 from codemods.schema.config import DEFAULT_LINE_LENGTH, Config, Setting, Settings
@@ -60,6 +61,7 @@ class Resolved(Struct, frozen=True, kw_only=True):
 
     def shown(self) -> list[Setting]:
         config = self.config
+        gate = msgspec.to_builtins(config.gate)
         values: dict[str, bool | int | str | list[str] | dict[str, str]] = {
             "root": str(self.root),
             "exclude": list(config.exclude),
@@ -69,6 +71,7 @@ class Resolved(Struct, frozen=True, kw_only=True):
             "redact": list(config.redact),
             "real": list(config.real),
             "format": config.format,
+            **{of_gate(key): list(value) if isinstance(value, tuple) else value for key, value in gate.items()},
         }
         return [Setting(key=key, value=value, origin=self.origins[key]) for key, value in values.items()]
 
@@ -84,10 +87,16 @@ def load_config(
         raise ConfigError(f"{root} is not a directory", fix="name the directory of the tree with --root")
     layers = [*_files(root), ("environment", _environment(environ)), ("command line", {**_options(options), **given})]
     values: dict[str, object] = {}
-    origins = dict.fromkeys((field.encode_name for field in msgspec.structs.fields(Config)), _DEFAULT)
+    keys = [field.encode_name for field in msgspec.structs.fields(Config) if field.encode_name != GATE]
+    origins = dict.fromkeys([*keys, *map(of_gate, GATE_KEYS)], _DEFAULT)
+    gate: dict[str, object] = {}
     for origin, layer in layers:
+        own = layer.get(GATE, {})
+        assert isinstance(own, Mapping)  # it was checked
+        gate.update(own)
         values.update(layer)
-        origins.update(dict.fromkeys(layer, origin))
+        origins.update(dict.fromkeys([*map(of_gate, own), *(key for key in layer if key != GATE)], origin))
+    values[GATE] = gate
     config = msgspec.convert(values, Config)
     config = msgspec.structs.replace(config, source_roots=tuple(_plain(path) for path in config.source_roots))
     length, length_origin = config.line_length, origins["line-length"]
@@ -152,15 +161,13 @@ def _environment(environ: Mapping[str, str]) -> Mapping[str, object]:
     """Lists are parted by the system's path separator; empty means not set. `accept` needs reasons, so a file."""
     raw: dict[str, object] = {}
     for key in ("exclude", "source-roots", "line-length", "redact", "real", "format"):
-        value = environ.get(_variable(key), "")
+        value = environ.get(variable(key), "")
         if value:
             is_number = key == "line-length" and value.isdecimal()
             raw[key] = value.split(os.pathsep) if key in _LISTS else int(value) if is_number else value
-    return _checked(raw, "environment", (), None, names={key: _variable(key) for key in raw})
-
-
-def _variable(key: str) -> str:
-    return "UNMOVED_" + key.upper().replace("-", "_")
+    gate = dict(gate_environment(environ))
+    names = {key: variable(key) for key in raw} | {key: variable(of_gate(key)) for key in gate}
+    return _checked(raw | ({GATE: gate} if gate else {}), "environment", (), None, names=names)
 
 
 def _options(options: Sequence[str]) -> Mapping[str, object]:
@@ -173,7 +180,10 @@ def _options(options: Sequence[str]) -> Mapping[str, object]:
                 f"--config {shown(option)} is not KEY=VALUE in TOML: {bad.message}",
                 fix="write for example --config 'line-length=100' or --config 'exclude=[\"build\"]'",
             ) from bad
-        raw.update(document.value)
+        for key, value in document.value.items():
+            known = raw.get(key)
+            is_table = isinstance(value, Mapping) and isinstance(known, Mapping) and key == GATE
+            raw[key] = {**known, **value} if is_table else value  # type: ignore[dict-item]
     return _checked(raw, "--config", (), None)
 
 
@@ -227,6 +237,7 @@ def _complaints(config: Config) -> Iterator[tuple[KeyPath, str, str, str]]:
         if not all(part.isidentifier() for part in module.split(".")):
             message = f"`real` has {shown(module)}, which names no module"
             yield ("real", index), "bad-value", message, "write its dotted name"
+    yield from gate_complaints(config.gate)
 
 
 def _plain(path: str) -> str:

@@ -49,11 +49,13 @@ def changed_paths(change: TreeChange) -> set[str]:
     return {each.path for each in change.changes} | {each.path for each in change.opaque}
 
 
-def derived(label: str, change: TreeChange, names: tuple[str, str], *, takes_all: bool) -> Change:
-    """With the pairs that the ledger leaves, or with all."""
+def derived(
+    label: str, change: TreeChange, names: tuple[str, str], *, takes_all: bool, known: Read | None = None
+) -> Change:
+    """With the pairs that the ledger leaves, or with all. known: what reading the change gave."""
     if not changed_paths(change):
         return Change(label, change.old, change.new, (), (), old_name=names[0], new_name=names[1])
-    found = read(change)
+    found = known or read(change)
     if takes_all:
         return change_with(label, change, None, found.left, "all", names, changed_lines(change))
     return change_with(label, change, residue_of(found), found.left, "ledger", names, lines_of(found))
@@ -196,9 +198,12 @@ def spans(numbers: Sequence[int]) -> str:
     return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in found)
 
 
-def merged(label: str, changes: Sequence[TreeChange], names: tuple[str, str], *, takes_all: bool) -> Change:
+def merged(
+    label: str, changes: Sequence[TreeChange], names: tuple[str, str], *, takes_all: bool,
+    known: Sequence[Read] | None = None,
+) -> Change:  # fmt: skip
     """Against the first parent, but only for what is new against every parent: the rest is the branches' own."""
-    every = [read(change) for change in changes]
+    every = list(known) if known is not None else [read(change) for change in changes]
     found = [_lines_of(change) if takes_all else residue_of(each) for change, each in zip(changes, every, strict=True)]
     common: Residue = {}
     for key, lines in found[0].items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from codemods.repo.git import GitMissing, git, git_or_none
@@ -62,6 +62,28 @@ def without(paths: Iterable[str], patterns: Iterable[str]) -> list[str]:
         ) from error
     hidden = {name.removeprefix("./") for name in os.fsdecode(said or b"").split("\0")}
     return [path for path in asked if path not in hidden]
+
+
+class Patterns:
+    """Paths against patterns as in a .gitignore at the root, each asked once. Raises ExcludeNeedsGit without git."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = tuple(patterns)
+        self._known: dict[str, bool] = {}
+
+    def hold(self, path: str) -> bool:
+        if not self._patterns:
+            return False
+        if path not in self._known:
+            self.look([path])
+        return self._known[path]
+
+    def look(self, paths: Iterable[str]) -> None:
+        """Ask for many at once: each question starts git."""
+        fresh = [path for path in dict.fromkeys(paths) if path not in self._known] if self._patterns else []
+        if fresh:
+            left = set(without(fresh, self._patterns))
+            self._known.update((path, path not in left) for path in fresh)
 
 
 @contextlib.contextmanager

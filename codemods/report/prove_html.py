@@ -10,7 +10,7 @@ from codemods.report.prove_effects import NOTHING, all_effects
 from codemods.report.prove_model import DeltaRow, PairRow, ProveReport, amounts, shown_number
 from codemods.schema.prove import Effects, ProofVerdict
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --bad: #c33; --good: #292; --warn: #a70; --line: #8884; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; table-layout: fixed; }
@@ -32,7 +32,7 @@ def _page(report: ProveReport) -> Iterator[str]:
     totals = report.totals
     title = f"{totals.agrees} of {shown_number(totals.pairs, 'pair')} agree"
     yield f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>unmoved: {title}</title>\n'
-    yield f"<style>{_STYLE}</style></head><body>\n<h1>{title}</h1>\n"
+    yield f"<style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n"
     if report.old or report.new:
         yield f"<p><code>{escape(report.old)}</code> to <code>{escape(report.new)}</code></p>\n"
     counted = ((totals.paths, "path"), (totals.faults, "single fault"), (totals.cases, "concrete case"))
@@ -45,43 +45,43 @@ def _page(report: ProveReport) -> Iterator[str]:
     rows = sorted(enumerate(report.pairs), key=lambda each: _ORDER.index(each[1].verdict))
     yield '<table><tr><th class="verdict">verdict</th><th>pair</th><th>how far</th></tr>\n'
     for number, row in rows:
-        name = f'<a href="#pair{number}">{escape(row.name)}</a>' if _has_details(row) else escape(row.name)
+        name = f'<a href="#pair{number}">{escape(row.name)}</a>' if has_details(row) else escape(row.name)
         kind = "" if row.kind.value == "callable" else f" ({row.kind.value})"
         yield f'<tr><td class="{row.verdict.value}">{row.verdict.value}</td><td><code>{name}</code>{kind}</td>'
         yield f"<td>{escape(', '.join(amounts(row)))}</td></tr>\n"
     yield "</table>\n"
     for number, row in rows:
-        if _has_details(row):
-            yield from _details(number, row)
+        if has_details(row):
+            yield from pair_details(number, row)
     yield f"<p>Next: {escape(report.next)}.</p>\n" if report.next else ""
     yield "</body></html>\n"
 
 
-def _has_details(row: PairRow) -> bool:
+def has_details(row: PairRow) -> bool:
     return bool(row.reason or row.deltas or row.unreached or row.mutants.survivors)
 
 
-def _details(number: int, row: PairRow) -> Iterator[str]:
+def pair_details(number: int, row: PairRow) -> Iterator[str]:
     yield f'<section id="pair{number}"><h2><span class="{row.verdict.value}">{row.verdict.value}</span> '
     yield f"<code>{escape(row.name)}</code></h2>\n"
     yield f"<p>In <code>{escape(row.change)}</code>.</p>\n" if row.change else ""
     yield f"<p>{escape(row.reason)}</p>\n" if row.reason else ""
-    yield from _list("", [_delta(delta) for delta in [*row.open, *(each for each in row.deltas if each.declared)]])
+    yield from listed("", [_delta(delta) for delta in [*row.open, *(each for each in row.deltas if each.declared)]])
     if row.open and row.effects is not None:
         world = [f"<code>{escape(words)}</code>" for words in row.open[0].world] or ["every world"]
-        yield from _list(f"The smallest world that shows {escape(row.open[0].code)}", world)
+        yield from listed(f"The smallest world that shows {escape(row.open[0].code)}", world)
         yield from _effects(row.effects)
-    yield from _list("Not reached", [f"<code>{escape(each)}</code>" for each in row.unreached])
+    yield from listed("Not reached", [f"<code>{escape(each)}</code>" for each in row.unreached])
     survivors = [
         f"<code>{escape(f'{each.path}:{each.line}  {each.before} to {each.after}')}</code> {escape(each.why)}"
         for each in row.mutants.survivors
     ]
-    yield from _list("Slips that were put in and not told apart", survivors)
+    yield from listed("Slips that were put in and not told apart", survivors)
     yield f"<p>Next: {escape(row.next)}.</p>\n" if row.next else ""
     yield "</section>\n"
 
 
-def _list(title: str, items: list[str]) -> Iterator[str]:
+def listed(title: str, items: list[str]) -> Iterator[str]:
     if items:
         yield f"<h3>{title}</h3>\n" if title else ""
         yield "<ul>\n" + "".join(f"<li>{each}</li>\n" for each in items) + "</ul>\n"

@@ -28,7 +28,7 @@ def _parts(report: ProveReport) -> Iterator[str]:
     yield f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="unmoved" {counts}>\n'
     yield f'<testsuite name="unmoved prove" {counts}>\n'
     if report.old or report.new:
-        yield f"<properties>\n{_property('old', report.old)}{_property('new', report.new)}</properties>\n"
+        yield f"<properties>\n{property_of('old', report.old)}{property_of('new', report.new)}</properties>\n"
     for row in report.pairs:
         yield from _case(row)
     yield "</testsuite>\n</testsuites>\n"
@@ -41,23 +41,23 @@ def _case(row: PairRow) -> Iterator[str]:
     name += f" ({row.old})" if row.old != row.new else ""
     name += f" [{row.change}]" if row.change else ""
     kind = "" if row.kind.value == "callable" else f"{row.kind.value} "
-    yield f'<testcase classname={_attribute(module)} name={_attribute(kind + name)} time="{row.seconds:.3f}"'
-    body = "".join(_outcome(row)) or _passed(row)
+    yield f'<testcase classname={attribute(module)} name={attribute(kind + name)} time="{row.seconds:.3f}"'
+    body = "".join(_outcome(row)) or passed_properties(row)
     yield f">\n{body}</testcase>\n" if body else "/>\n"
 
 
 def _outcome(row: PairRow) -> Iterator[str]:
     if row.verdict is ProofVerdict.INCONCLUSIVE:
-        yield f"<skipped message={_attribute(row.reason or 'inconclusive')}/>\n"
-        yield f"<system-out>{_text(plain(pair_lines(row)))}</system-out>\n"
+        yield f"<skipped message={attribute(row.reason or 'inconclusive')}/>\n"
+        yield f"<system-out>{element_text(plain(pair_lines(row)))}</system-out>\n"
     elif row.verdict is ProofVerdict.DIFFERS:
         first = row.open[0] if row.open else None
         code, message = (first.code, f"{first.path}:{first.line} {first.message}") if first else ("stale", row.reason)
-        yield f"<failure type={_attribute(code)} message={_attribute(message)}>"
-        yield f"{_text(plain(pair_lines(row)))}</failure>\n"
+        yield f"<failure type={attribute(code)} message={attribute(message)}>"
+        yield f"{element_text(plain(pair_lines(row)))}</failure>\n"
 
 
-def _passed(row: PairRow) -> str:
+def passed_properties(row: PairRow) -> str:
     numbers = {
         "level": row.level.value,
         "paths": row.paths,
@@ -65,16 +65,16 @@ def _passed(row: PairRow) -> str:
         "cases": row.cases,
         "mutants": f"{row.mutants.killed}/{row.mutants.total}",
     }
-    return f"<properties>\n{''.join(_property(key, str(value)) for key, value in numbers.items())}</properties>\n"
+    return f"<properties>\n{''.join(property_of(key, str(value)) for key, value in numbers.items())}</properties>\n"
 
 
-def _property(name: str, value: str) -> str:
-    return f"<property name={_attribute(name)} value={_attribute(value)}/>\n"
+def property_of(name: str, value: str) -> str:
+    return f"<property name={attribute(name)} value={attribute(value)}/>\n"
 
 
-def _attribute(text: str) -> str:
+def attribute(text: str) -> str:
     return quoteattr(_ILLEGAL.sub("\ufffd", text), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
 
 
-def _text(text: str) -> str:
+def element_text(text: str) -> str:
     return escape(_ILLEGAL.sub("\ufffd", text))

@@ -19,7 +19,7 @@ _ORDER = (ProofVerdict.DIFFERS, ProofVerdict.INCONCLUSIVE, ProofVerdict.AGREES)
 def markdown_text(report: ProveReport) -> str:
     parts = [_head(report)]
     size, rows = len(parts[0]), sorted(report.pairs, key=lambda row: _ORDER.index(row.verdict))
-    for part in [*_table(rows), *(part for row in rows for part in _details(row))]:
+    for part in [*_table(rows), *(part for row in rows for part in pair_details(row))]:
         size += len(part)
         if size > MAX_CHARACTERS:
             parts.append("\nThe rest is left out here; `--format json` has all.\n")
@@ -70,7 +70,7 @@ def _table(rows: list[PairRow]) -> Iterator[str]:
         yield f"| … | {len(rows) - _MOST_ROWS} more | |\n"
 
 
-def _details(row: PairRow) -> Iterator[str]:
+def pair_details(row: PairRow) -> Iterator[str]:
     """Of a pair that agrees, only what somebody may want to look at."""
     declared = [delta for delta in row.deltas if delta.declared]
     survivors = [each for each in row.mutants.survivors if not each.why]

@@ -13,6 +13,8 @@ import msgspec
 from codemods import schema
 from codemods.plan.load import STEP_KINDS, target_aliases
 from codemods.prove.spec import SpecFile
+from codemods.report.gate_baseline import BaselineFile
+from codemods.report.gate_model import GateReport
 from codemods.report.model import ConfigReport, ErrorReport, ExplainReport, RunReport, SuggestReport
 from codemods.report.prove_model import ProveReport
 from codemods.report.verify_model import VerifyReport
@@ -27,6 +29,7 @@ _REPORTS = {
     "suggest": SuggestReport,
     "verify": VerifyReport,
     "prove": ProveReport,
+    "gate": GateReport,
     "explain": ExplainReport,
     "record": RecordReport,
     "replay": ReplayReport,
@@ -38,6 +41,7 @@ _FILES = {
     "config": Config,
     "certificate": Certificate,
     "recording": Recording,
+    "gate-baseline": BaselineFile,
 }
 
 

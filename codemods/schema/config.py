@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from codemods.schema.gate import GatePolicy
+
 DEFAULT_LINE_LENGTH = 88
 
 
@@ -18,7 +20,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     accept: hazard codes that are accepted in every step, each with the reason.
     redact: names of secrets, as in a shell, besides those that recordings hide by themselves; `!name` is none.
     real: modules that run for real in `prove`, besides the pure ones of the standard library; the rest is opaque.
-    format: how commands report."""
+    format: how commands report.
+    gate: what `unmoved gate` demands."""
 
     exclude: tuple[str, ...] = ()
     source_roots: tuple[str, ...] = ()
@@ -27,6 +30,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     redact: tuple[str, ...] = ()
     real: tuple[str, ...] = ()
     format: Literal["text", "json"] = "text"
+    gate: GatePolicy = GatePolicy()
 
 
 class Settings(Struct, frozen=True, kw_only=True):

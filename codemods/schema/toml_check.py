@@ -143,6 +143,9 @@ def _check_value(
         for index, item in enumerate(value):
             yield from check_table(item, args[0], name=f"`{key}` {index + 1}", at=(*at, index), line_of=line_of)
         return
+    if isinstance(kind, type) and issubclass(kind, Struct) and isinstance(value, dict):
+        yield from check_table(value, kind, name=f"`{key}`", at=at, line_of=line_of)
+        return
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError as error:

@@ -12,7 +12,7 @@ import msgspec
 
 from codemods import __version__
 from codemods.repo.plain_tree import PlainTree
-from codemods.repo.store import ObjectStore, empty_tree
+from codemods.repo.store import Commit, ObjectStore, empty_tree
 from codemods.schema.certificate import Against, Certificate, CertifiedLines
 from codemods.schema.config import Settings
 from codemods.schema.errors import SourceError
@@ -37,11 +37,17 @@ def certify(store: ObjectStore, commit: str, settings: Settings, explain: Explai
     for parent in found.parents or ("",):
         old = store.commit(parent).tree if parent else empty_tree(commit)
         change = between_trees(store, old, found.tree, settings)
-        against.append(_against(parent, old, examine(change, explain, readers)))
+        against.append((parent, old, examine(change, explain, readers)))
+    return certificate_of(found, against)
+
+
+def certificate_of(found: Commit, ledgers: Sequence[tuple[str, str, Ledger]]) -> Certificate:
+    """ledgers: of each comparison, with the parent ("" for none) and the tree it is with."""
+    against = [_against(parent, tree, ledger) for parent, tree, ledger in ledgers]
     return Certificate(
         tool=__version__,
         python=python_version(),
-        commit=commit,
+        commit=found.oid,
         subject=_shown(found.subject),
         tree=found.tree,
         parents=list(found.parents),
@@ -55,6 +61,10 @@ def certify_directories(
 ) -> Certificate:
     """Two directories as one commit."""
     change = between_directories(old, new, settings)
+    return certificate_of_directories(label, old, new, examine(change, explain, readers))
+
+
+def certificate_of_directories(label: str, old: PlainTree, new: PlainTree, ledger: Ledger) -> Certificate:
     trees = [directory_digest(tree) for tree in (old, new)]
     return Certificate(
         tool=__version__,
@@ -63,7 +73,7 @@ def certify_directories(
         subject="",
         tree=trees[1],
         parents=[trees[0]],
-        against=[_against(trees[0], trees[0], examine(change, explain, readers))],
+        against=[_against(trees[0], trees[0], ledger)],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,6 +29,8 @@ from codemods.verify.certificate import Explain, Readers, certify
 _PILE = 250_000
 # Commits for which an index of the words is worth making anew: it takes as long as three searches.
 _INDEX_FROM = 4
+
+Work = Callable[[ObjectStore, str, Settings], object]
 
 
 class Failed(Struct, frozen=True, kw_only=True):
@@ -52,7 +54,8 @@ class Uncheckable(UnmovedError):
 
 class Request(Struct, frozen=True, kw_only=True):
     """What to check. explain, readers: importable functions, so that other processes find them; None for the real ones.
-    They get the change between two trees. caches: what words stand where is kept for the next run."""
+    They get the change between two trees. caches: what words stand where is kept for the next run. work: an importable
+    function, what to find of a commit; None for its certificate."""
 
     git_dir: Path
     commits: tuple[str, ...]
@@ -60,13 +63,22 @@ class Request(Struct, frozen=True, kw_only=True):
     caches: bool = False
     explain: Explain | None = None
     readers: Readers | None = None
+    work: Work | None = None
 
 
 def verify_chain(request: Request, jobs: int, progress: Progress) -> Generator[Certificate, None, None]:
     """One certificate for each commit, in their order. Raises Uncheckable at the first that can't be checked."""
+    with contextlib.closing(each_of_chain(request, jobs, progress)) as results:
+        for found in results:
+            assert isinstance(found, Certificate)
+            yield found
+
+
+def each_of_chain(request: Request, jobs: int, progress: Progress) -> Generator[object, None, None]:
+    """What `work` finds of each commit, in their order. Raises Uncheckable at the first that can't be checked."""
     total = len(request.commits)
     jobs = min(jobs, total)
-    results = _alone(request) if jobs <= 1 else _together(request, jobs)
+    results: Generator[object, None, None] = _alone(request) if jobs <= 1 else _together(request, jobs)
     with contextlib.closing(results):  # which ends the processes, also when the reader has had enough
         for number, commit in enumerate(request.commits, 1):
             progress.step(number, total, commit[:12])
@@ -80,12 +92,12 @@ def _error(commit: str, failed: Failed) -> UnmovedError:
     return InternalError(failed.message, fix=failed.fix) if failed.is_internal else Uncheckable(commit, failed)
 
 
-def _alone(request: Request) -> Generator[Certificate | Failed, None, None]:
+def _alone(request: Request) -> Generator[object, None, None]:
     with ObjectStore(request.git_dir) as store:
         index = _indexed(store, request, len(request.commits))
         try:
             for commit in request.commits:
-                yield _certified(store, commit, request)
+                yield _found(store, commit, request)
                 _tidy()
         finally:
             if index is not None and request.caches:
@@ -111,7 +123,7 @@ def _keep_index_of(request: Request, commit: str) -> None:
             keep_index(request.git_dir, index)
 
 
-def _together(request: Request, jobs: int) -> Generator[Certificate | Failed, None, None]:
+def _together(request: Request, jobs: int) -> Generator[object, None, None]:
     _keep_index_of(request, request.commits[-1])
     return in_order(_work, request.commits, jobs=jobs, start=_start, given=_without_commits(request))
 
@@ -124,6 +136,7 @@ def _without_commits(request: Request) -> Request:
         caches=request.caches,
         explain=request.explain,
         readers=request.readers,
+        work=request.work,
     )
 
 
@@ -141,14 +154,17 @@ def _start(request: Request) -> None:
     gc.disable()  # it would go through millions of nodes of syntax trees again and again
 
 
-def _work(commit: str) -> Certificate | Failed:
+def _work(commit: str) -> object:
     _tidy()
-    return _certified(_Worker.store, commit, _Worker.request)
+    return _found(_Worker.store, commit, _Worker.request)
 
 
-def _certified(store: ObjectStore, commit: str, request: Request) -> Certificate | Failed:
+def _found(store: ObjectStore, commit: str, request: Request) -> object:
+    """What the work comes to, or Failed."""
     explain, readers = checks(request.explain, request.readers)
     try:
+        if request.work is not None:
+            return request.work(store, commit, request.settings)
         return certify(store, commit, request.settings, explain, readers)
     except UnmovedError as error:
         return Failed(code=error.code, message=error.message, fix=error.fix, path=error.path, line=error.line)

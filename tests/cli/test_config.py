@@ -19,7 +19,7 @@ def load(
 
 
 def origins(resolved: Resolved) -> dict[str, str]:
-    return {setting.key: setting.origin for setting in resolved.shown()}
+    return {setting.key: setting.origin for setting in resolved.shown() if not setting.key.startswith("gate.")}
 
 
 def test_without_any_configuration(tmp_path: Path) -> None:
