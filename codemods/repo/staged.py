@@ -23,14 +23,8 @@ class Staged(Struct, frozen=True, kw_only=True):
     old_tree: str
 
 
-class NothingStaged(GitError):
-    """The index is what HEAD is."""
-
-    code = "nothing-staged"
-
-
 def staged(root: Path) -> Staged:
-    """Raises GitError: no repository, an index in the middle of a merge, nothing staged."""
+    """With nothing staged, a commit that changes nothing. Raises GitError: no repository, a merge that has conflicts."""
     # A `git commit FILE` makes an index of its own for its hooks, and names it here.
     index = os.environ.get("GIT_INDEX_FILE", "")
     extra = {"GIT_INDEX_FILE": os.path.abspath(index)} if index else {}
@@ -47,8 +41,6 @@ def staged(root: Path) -> Staged:
     except GitFailed:  # there is no commit yet
         said = []
     old_tree, parents = (said[0], (said[1],)) if len(said) == 2 else (_empty(tree), ())
-    if tree == old_tree:
-        raise NothingStaged("nothing is staged", fix="`git add` what is to be looked at")
     commit = Commit(oid=NAME, tree=tree, parents=parents, message="what is staged\n")
     return Staged(git_dir=git_dir, commit=commit, old_tree=old_tree)
 

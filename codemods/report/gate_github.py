@@ -13,8 +13,9 @@ _MOST_DECISIONS = 8
 
 
 def github_text(report: GateReport) -> str:
+    # That a pair is unknown, the ledger's obligation says with what it comes to.
     errors = _by_turns(report.commits, Status.FAIL, Status.ERROR)
-    warnings = _by_turns(report.commits, Status.WARN, Status.INCONCLUSIVE)
+    warnings = _by_turns(report.commits, Status.WARN)
     parts = [_annotation("error", *each) for each in errors[:MAX_OF_A_LEVEL]]
     parts += [_annotation("warning", *each) for each in warnings[:MAX_OF_A_LEVEL]]
     left = max(len(errors) - MAX_OF_A_LEVEL, 0) + max(len(warnings) - MAX_OF_A_LEVEL, 0)

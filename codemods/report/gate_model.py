@@ -199,6 +199,10 @@ _RANK = (
 
 
 def ranked(obligations: Iterable[Obligation]) -> list[Obligation]:
-    """What breaks a caller first, then what changes results, then what is merely unproved."""
+    """What breaks a caller first, then what changes results, then what is merely unproved: Python before the rest."""
     order = {rule: at for at, rule in enumerate(_RANK)}
-    return sorted(obligations, key=lambda each: order.get(each.rule, 3))
+
+    def rank(each: Obligation) -> tuple[int, bool]:
+        return order.get(each.rule, _RANK.index("D9")), bool(each.path) and not each.path.endswith(".py")
+
+    return sorted(obligations, key=rank)

@@ -284,8 +284,7 @@ def test_frozen_pairs_that_are_not_there_are_an_error(gate: Gate) -> None:
 
 
 def test_what_is_staged_is_looked_at_before_it_is_a_commit(root: Path, gate: Gate) -> None:
-    ran = gate("--staged", "--no-prove", target="")
-    assert (ran.status, "nothing-staged" in ran.err) == (2, True)
+    assert gate("--staged", "--no-prove", target="").status == 0  # as an empty commit would be
     text = HELPERS.replace(b"def bind(", b"def attach(").replace(b"runner.bind(", b"runner.attach(")
     write_files(root, {"helpers.py": text})
     run_git(root, "add", "-A")
