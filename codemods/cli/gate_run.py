@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from codemods.cli.gate_read import CommitRead, ReadRequest, read_commits, read_of
 from codemods.cli.gate_specs import Declarations, is_frozen
 from codemods.cli.prove_changes import named
+from codemods.cli.prove_frozen import is_partial, partial_change
 from codemods.cli.prove_trees import SourceLines, Trees
 from codemods.cli.session import Session, UsageProblem, without_collector
 from codemods.prove.cache import key_of
@@ -160,7 +161,10 @@ class GateRun:
             )
         for spec in specs:
             names = (spec.old_tree, spec.new_tree)
-            change = named("", self._trees.change(*names), spec.pairs, names)
+            if is_partial(names):
+                change = partial_change(self._trees, spec.pairs, names)
+            else:
+                change = named("", self._trees.change(*names), spec.pairs, names)
             rows = self._rows(change.pairs, _Sides(change.old, change.new, change.changed))
             yield frozen(self._shown(spec.path), rows, self._scope)
 

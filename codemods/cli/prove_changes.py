@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from codemods.cli.prove_derivations import Derivations
 from codemods.cli.prove_derived import Change, changed_paths, derived, stepped
+from codemods.cli.prove_frozen import is_partial, partial_change
 from codemods.cli.prove_trees import GIT, PLAN, Trees, with_dotted_names
 from codemods.cli.session import Session, UsageProblem
 from codemods.prove.references import check_reference
@@ -113,8 +114,12 @@ def _alone(asked: Asked, specs: Sequence[Spec], trees: Trees) -> Iterator[Change
     for spec in specs:
         groups.setdefault((spec.old_tree, spec.new_tree), []).extend(spec.pairs)
     for names, pairs in groups.items():
+        if is_partial(names) and all(pair.origin == "spec" for pair in pairs):
+            found = partial_change(trees, pairs, names)
+        else:
+            found = named("", trees.change(*names), pairs, names)
         label = "" if len(groups) == 1 else f"{names[0] or 'the root'} to {names[1] or 'the root'}"
-        yield named(label, trees.change(*names), pairs, names)
+        yield found._replace(label=label)
 
 
 def named(label: str, change: TreeChange, pairs: Iterable[Pair], names: tuple[str, str]) -> Change:

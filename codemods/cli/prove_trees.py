@@ -66,7 +66,7 @@ class Trees:
         if path not in self._plans:
             from codemods.cli.prove_plan import planned
 
-            files = self._one("")
+            files = self.files("")
             self._plans[path] = planned(path, self.root, files, self._settings, progress or Silent())
         return self._plans[path]
 
@@ -106,7 +106,7 @@ class Trees:
         from codemods.verify.tree_change import between_directories
 
         if old == new:
-            files = self._one(old)
+            files = self.files(old)
             return TreeChange(old=files, new=files, changes=())
         if old.startswith(GIT) and new.startswith(GIT):
             found = [resolve_range(self.root, text.removeprefix(GIT)) for text in (old, new)]
@@ -115,9 +115,10 @@ class Trees:
             return self.commits(found[0].git_dir, *trees)
         if old and new and not {old[:4], new[:4]} & {GIT, PLAN[:4]}:
             return between_directories(PlainTree(Path(old)), PlainTree(Path(new)), self._settings)
-        return between(self._one(old), self._one(new))
+        return between(self.files(old), self.files(new))
 
-    def _one(self, name: str) -> FileSet:
+    def files(self, name: str) -> FileSet:
+        """One tree, by its name."""
         from codemods.repo.commit_files import CommitFiles
         from codemods.repo.plain_tree import PlainTree
         from codemods.repo.ranges import resolve_range

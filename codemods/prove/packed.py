@@ -3,7 +3,6 @@ nobody can name beforehand. What is the same on both sides is there once."""
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -29,15 +28,17 @@ class Packed(Struct, frozen=True):
 
 
 class PackedTree:
-    """One side of a pack."""
+    """One side of a pack. touched: the paths that were read so far."""
 
     def __init__(self, data: mmap.mmap | bytes, spans: _Spans) -> None:
         self._data, self._spans = data, spans
+        self.touched: set[str] = set()
 
     def paths(self) -> tuple[str, ...]:
         return tuple(self._spans)
 
     def read(self, path: str) -> bytes:
+        self.touched.add(path)
         start, size = self._spans[path]
         return self._data[start : start + size]
 
@@ -56,31 +57,26 @@ class Pack:
         return FileSet(PackedTree(self._data, spans), source_roots=self.index.source_roots)
 
 
-def write_pack(old: FileSet, new: FileSet, changed: Collection[str], path: Path) -> str:
-    """Write the pack; the digest of all that is in it."""
+def write_pack(old: FileSet, new: FileSet, changed: Collection[str], path: Path) -> None:
+    """Write the pack. changed: the paths that differ; what is not among them is on the old side only what is there."""
     differ = frozenset(changed)
-    digest = hashlib.blake2b(digest_size=16)
     old_spans: _Spans = {}
     new_spans: _Spans = {}
     at = 0
     with path.open("wb") as file:
-        for name, raw in _texts(new, list(_python(new))):
+        for name, raw in _texts(new, list(names_of(new))):
             file.write(raw)
-            digest.update(raw)
             new_spans[name] = (at, len(raw))
-            if name not in differ:
+            if name not in differ and name in old:
                 old_spans[name] = new_spans[name]
             at += len(raw)
-        for name, raw in _texts(old, [name for name in _python(old) if name not in old_spans]):
+        for name, raw in _texts(old, [name for name in names_of(old) if name not in old_spans]):
             file.write(raw)
-            digest.update(raw)
             old_spans[name] = (at, len(raw))
             at += len(raw)
         packed = Packed(dict(sorted(old_spans.items())), new_spans, tuple(sorted(differ)), new.source_roots)
         index = msgspec.msgpack.encode(packed)
         file.write(index + len(index).to_bytes(8, "big"))
-    digest.update(index)
-    return digest.hexdigest()
 
 
 def _texts(files: FileSet, paths: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -90,5 +86,6 @@ def _texts(files: FileSet, paths: list[str]) -> Iterator[tuple[str, bytes]]:
             yield path, raw
 
 
-def _python(files: FileSet) -> Iterable[str]:
+def names_of(files: FileSet) -> Iterable[str]:
+    """The files that a pack holds, where they are not too large."""
     return (path for path in files.paths() if path.endswith(_SUFFIXES))

@@ -15,6 +15,7 @@ from codemods.prove.options import ProveOptions
 from codemods.prove.packed import write_pack
 from codemods.prove.sandbox import Limits, Outcome, Status, Task, run_tasks
 from codemods.prove.task import Asked
+from codemods.prove.traced import Answer, Traces
 from codemods.schema.prove import Pair, PairResult, inconclusive
 from codemods.source.files import FileSet
 
@@ -52,21 +53,24 @@ def prove_pairs(
         if on_done is not None:
             on_done(result)
 
+    traces = Traces(cache, old, new, changed, costs)
+    keys = [key_of(identity, msgspec.json.encode(pair), costs) if identity else "" for pair in pairs]
+    known = [cache.get(key, PairResult) if key else None for key in keys]
+    known = [kept or traces.get(pair) for kept, pair in zip(known, pairs, strict=True)]
+    waiting = [number for number, kept in enumerate(known) if kept is None]
     with tempfile.TemporaryDirectory(prefix="unmoved-") as folder:
         pack = Path(folder) / "trees"
-        digest = identity or write_pack(old, new, changed, pack)
-        keys = [key_of(digest, msgspec.json.encode(pair), costs) for pair in pairs]
-        known = [cache.get(key, PairResult) for key in keys]
-        waiting = [number for number, kept in enumerate(known) if kept is None]
-        if waiting and identity:
+        if waiting:
             write_pack(old, new, changed, pack)
         for number, outcome in _run(pairs, waiting, options, pack):
             for kept in known[len(results) : number]:
                 assert kept is not None
                 done(replace(kept, is_cached=True))
-            result = _result(pairs[number], outcome)
-            cache.put(keys[number], result)
-            done(result)
+            answer = _answer(pairs[number], outcome)
+            if keys[number]:
+                cache.put(keys[number], answer.result)
+            traces.put(pairs[number], answer)
+            done(answer.result)
         for kept in known[len(results) :]:
             assert kept is not None
             done(replace(kept, is_cached=True))
@@ -97,14 +101,15 @@ def _run(
         yield int(outcome.id), outcome
 
 
-def _result(pair: Pair, outcome: Outcome) -> PairResult:
+def _answer(pair: Pair, outcome: Outcome) -> Answer:
     if outcome.status is Status.DONE:
-        return replace(msgspec.msgpack.decode(outcome.payload, type=PairResult), lacks=outcome.lacks)
+        found = msgspec.msgpack.decode(outcome.payload, type=Answer)
+        return replace(found, result=replace(found.result, lacks=outcome.lacks))
     limits = Limits()
     reason = _WHY[outcome.status].format(seconds=outcome.seconds, memory=limits.memory_mb, detail=_last(outcome.detail))
     if outcome.printed:
         reason += f"; it printed {outcome.printed} bytes"
-    return replace(inconclusive(pair, reason), lacks=outcome.lacks)
+    return Answer(result=replace(inconclusive(pair, reason), lacks=outcome.lacks), old=(), new=())
 
 
 def _last(detail: str) -> str:

@@ -12,8 +12,10 @@ from msgspec import Struct
 
 from codemods.prove.confine import Refused
 from codemods.prove.options import ProveOptions
-from codemods.prove.packed import Pack
+from codemods.prove.packed import Pack, PackedTree
+from codemods.prove.traced import Answer
 from codemods.schema.prove import Pair, PairKind, PairResult
+from codemods.source.files import FileSet
 
 if TYPE_CHECKING:
     from codemods.prove.seal import Seal
@@ -36,7 +38,7 @@ class _Kept:
 
 
 def prove_task(payload: bytes) -> bytes:
-    """Asked, encoded, to PairResult, encoded. Raises Refused for a subject that changed what judges it."""
+    """Asked, encoded, to Answer, encoded. Raises Refused for a subject that changed what judges it."""
     from codemods.prove import others, prover  # noqa: F401 -- loaded before the seal is taken
     from codemods.prove.seal import Seal
 
@@ -46,7 +48,7 @@ def prove_task(payload: bytes) -> bytes:
     _Kept.seal.renew()
     broken, encode = _Kept.seal.broken, msgspec.msgpack.Encoder().encode
     try:
-        result = encode(answer(asked))
+        result = encode(traced(asked))
     finally:
         what = broken()
         if what:
@@ -56,6 +58,11 @@ def prove_task(payload: bytes) -> bytes:
 
 def answer(asked: Asked) -> PairResult:
     """The result of one pair, in this process."""
+    return traced(asked).result
+
+
+def traced(asked: Asked) -> Answer:
+    """The result of one pair, in this process, with what was read for it."""
     from codemods.prove import opaque
     from codemods.prove.sides import Side
     from codemods.prove.stable import Twins
@@ -65,12 +72,19 @@ def answer(asked: Asked) -> PairResult:
     pack = _Kept.pack
     gc.disable()  # terms live as long as the pair; the collector would walk them again and again
     try:
-        old, new = Side("old", pack.file_set("old")), Side("new", pack.file_set("new"))
-        return _proved(Twins(old, new, pack.index.changed), asked)
+        files = pack.file_set("old"), pack.file_set("new")
+        old, new = Side("old", files[0]), Side("new", files[1])
+        result = _proved(Twins(old, new, pack.index.changed), asked)
+        return Answer(result=result, old=_touched(files[0]), new=_touched(files[1]))
     finally:
         opaque.forget()
         gc.enable()
         gc.collect()
+
+
+def _touched(files: FileSet) -> tuple[str, ...]:
+    assert isinstance(files.base, PackedTree)
+    return tuple(sorted(files.base.touched))
 
 
 def _proved(twins: object, asked: Asked) -> PairResult:

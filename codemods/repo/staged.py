@@ -24,7 +24,7 @@ class Staged(Struct, frozen=True, kw_only=True):
 
 
 def staged(root: Path) -> Staged:
-    """With nothing staged, a commit that changes nothing. Raises GitError: no repository, a merge that has conflicts."""
+    """With nothing staged, a commit that changes nothing. Raises GitError: no repository, a merge with conflicts."""
     # A `git commit FILE` makes an index of its own for its hooks, and names it here.
     index = os.environ.get("GIT_INDEX_FILE", "")
     extra = {"GIT_INDEX_FILE": os.path.abspath(index)} if index else {}
