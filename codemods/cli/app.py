@@ -14,6 +14,7 @@ from codemods.cli.check import check
 from codemods.cli.console import Console
 from codemods.cli.explain import explain
 from codemods.cli.gate import gate
+from codemods.cli.gate_options import GateCommand
 from codemods.cli.options import FormatOption, Root, format_text
 from codemods.cli.plain_options import PlainCommand, PlainGroup
 from codemods.cli.plan import plan
@@ -39,7 +40,7 @@ app.command("apply", cls=PlainCommand)(apply)
 app.command("verify", cls=PlainCommand)(verify)
 app.command("check", cls=PlainCommand)(check)
 app.command("prove", cls=ProveCommand)(prove)
-app.command("gate", cls=PlainCommand)(gate)
+app.command("gate", cls=GateCommand)(gate)
 app.command("record", cls=RecordCommand)(record)
 app.command("replay", cls=PlainCommand)(replay)
 app.command("explain", cls=PlainCommand)(explain)

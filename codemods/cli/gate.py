@@ -6,10 +6,22 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from codemods.cli.gate_options import (
+    FORMATS,
+    BaselineOption,
+    FormatsOption,
+    FrozenOption,
+    NoProveOption,
+    OutputsOption,
+    PushedOption,
+    StagedOption,
+    TargetsArgument,
+    WriteBaselineOption,
+)
 from codemods.cli.options import ConfigOption, Root, ShowConfig
 from codemods.cli.prove_options import JobsOption, MutantsOption, NoCacheOption, SeedOption, SpecOption, whole_number
 from codemods.cli.session import Session, UsageProblem, run
@@ -18,20 +30,6 @@ from codemods.cli.verify import ExitZero
 if TYPE_CHECKING:
     # What does the work is loaded when there is work: see session.py.
     from codemods.cli.gate_run import Asked
-
-FORMATS = ("text", "json", "jsonl", "github", "sarif", "junit", "markdown", "html")
-
-FormatsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--format",
-        metavar="|".join(FORMATS),
-        help="How to report. Repeatable: the n-th goes to the n-th --output, and what has none to stdout.",
-    ),
-]
-OutputsOption = Annotated[
-    list[str] | None, typer.Option("--output", metavar="FILE", help="Where the report of --format goes. Repeatable.")
-]
 
 
 class Costs(NamedTuple):
@@ -56,28 +54,14 @@ class Wanted(NamedTuple):
 
 
 def gate(
-    targets: Annotated[
-        list[str] | None, typer.Argument(metavar="TARGET [OTHER]", help="A..B, a commit, or DIR_A DIR_B.")
-    ] = None,
-    staged: Annotated[
-        bool, typer.Option("--staged", help="What is staged, as the commit that it would become.")
-    ] = False,
-    pushed: Annotated[
-        bool, typer.Option("--pushed", help="What is about to be pushed; pre-commit says which commits that are.")
-    ] = False,
-    frozen: Annotated[
-        bool, typer.Option("--frozen", help="The pairs of specs that name an old tree of their own, too.")
-    ] = False,
-    no_prove: Annotated[
-        bool, typer.Option("--no-prove", help="Verify alone: quick, and only readers left behind can fail.")
-    ] = False,
+    targets: TargetsArgument = None,
+    staged: StagedOption = False,
+    pushed: PushedOption = False,
+    frozen: FrozenOption = False,
+    no_prove: NoProveOption = False,
     spec: SpecOption = None,
-    baseline: Annotated[
-        Path | None, typer.Option("--baseline", metavar="FILE", help="What may fail for now; stale entries fail.")
-    ] = None,
-    write_baseline: Annotated[
-        bool, typer.Option("--write-baseline", help="Write what fails to --baseline; one that is there only shrinks.")
-    ] = False,
+    baseline: BaselineOption = None,
+    write_baseline: WriteBaselineOption = False,
     jobs: JobsOption = None,
     mutants: MutantsOption = None,
     seed: SeedOption = None,
@@ -119,12 +103,8 @@ def gate(
 
     def body(session: Session) -> int:
         formats = _formats(session, format_ or (), output or ())
-        if pushed:
-            found = _pushed(wanted)
-            if found is None:
-                return 0
-            return gate_target(session, found, costs, formats, exit_zero=exit_zero)
-        return gate_target(session, wanted, costs, formats, exit_zero=exit_zero)
+        found = _pushed(wanted) if pushed else wanted
+        return 0 if found is None else gate_target(session, found, costs, formats, exit_zero=exit_zero)
 
     text = None if not format_ else "json" if "json" in format_ and not output else "text"
     raise typer.Exit(run(body, root=root, format_=text, options=config or (), show_config=show_config))

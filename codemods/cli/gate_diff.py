@@ -39,7 +39,7 @@ class Diffs:
             change = self._change(commit)
         except UnmovedError:
             return []
-        marks = {
+        marks: _Marks = {
             (each.path, each.side, line): each for each in entries for line in range(each.line, each.line + each.lines)
         }
         left, found = _MOST_LINES, []

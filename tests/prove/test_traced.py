@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,10 @@ def sides(**edits: bytes) -> tuple[FileSet, FileSet]:
     return FileSet(MemoryTree({**OLD, **more})), FileSet(MemoryTree({**NEW, **more}))
 
 
-def traces(root: Path, *, changed: tuple[str, ...] = ("a.py",), costs: bytes = b"", **edits: bytes) -> Traces:
-    return Traces(Cache(root), *sides(**edits), changed, costs)
+def traces(
+    root: Path, edits: Mapping[str, bytes] | None = None, *, changed: tuple[str, ...] = ("a.py",), costs: bytes = b""
+) -> Traces:
+    return Traces(Cache(root), *sides(**(edits or {})), changed, costs)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +47,7 @@ def traces(root: Path, *, changed: tuple[str, ...] = ("a.py",), costs: bytes = b
 )  # fmt: skip
 def test_what_a_verdict_was_read_from(tmp_path: Path, edits: dict[str, bytes], is_known: bool) -> None:
     traces(tmp_path).put(PAIR, ANSWER)
-    assert (traces(tmp_path, **edits).get(PAIR) == ANSWER.result) is is_known
+    assert (traces(tmp_path, edits).get(PAIR) == ANSWER.result) is is_known
 
 
 def test_what_a_verdict_was_asked_with(tmp_path: Path) -> None:
