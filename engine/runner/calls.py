@@ -9,6 +9,6 @@ CALLS: frozenset[str] = frozenset(
     init_weights_update_group destroy_weights_update_group
     get_weights_by_name check_weights save_sharded_model
     load_lora_adapter load_lora_adapter_from_tensors unload_lora_adapter hold_lora_adapter release_lora_adapter
-    release_memory_occupation resume_memory_occupation
+    release_memory_occupation resume_memory_occupation sleep wake_up
     """.split()
 )

@@ -33,6 +33,7 @@ from engine.distributed.symmetric_memory import symmetric_pool
 from engine.host import cpus
 from engine.host.device import Device, has_amx, is_arm64, open_device
 from engine.host.memory import is_unbalanced
+from engine.host.memory_saver import KV_CACHE, WEIGHTS, MemorySaver, memory_saver
 from engine.host.profiling import Profiler
 from engine.kv.cache import KVCache, block_bytes
 from engine.layers.model_parallel import supports_tensor_parallel, tensor_parallel
@@ -61,7 +62,7 @@ LOGPROB_ROWS = 64  # of prompts, weighed at a time: whole rows of the vocabulary
 MIN_BLOCKS = 2  # the padding block, and one to use
 GRAPH_BACKENDS = ("sdpa",)  # ways to compute attention whose tensors have the same shapes in every decode step
 COMPILE_BACKEND = "inductor"
-MEMORY_TAGS = ("weights", "kv_cache")
+MEMORY_TAGS = (WEIGHTS, KV_CACHE)
 SHARDED_CONFIG = "sharded.json"
 
 
@@ -121,6 +122,7 @@ class ModelRunner:
         self.weights_update_groups: dict[str, OutsideGroup] = {}
         self.weights_snapshot: dict[str, str] | None = None
         self.sleeping: set[str] = set()
+        self.are_weights_lost = False
         self.profiler = Profiler()
         self.hccl_comm_name: str | None = None
         self.num_target_blocks = 0
@@ -391,6 +393,13 @@ class ModelRunner:
 
     def initialize(self, pre_model_load_memory: int) -> None:
         """Everything between meeting the other ranks and allocating KV blocks, in the order that its parts need."""
+        # What weights and KV are allocated in, so that it can be given back while nobody asks for anything.
+        self.memory_saver: MemorySaver
+        if self.target is not None:
+            self.memory_saver = self.target.memory_saver
+        else:
+            self.memory_saver = memory_saver(self.device, is_enabled=self.server_args.enable_memory_saver)
+
         # The oracle registers a way to sample, so it comes before the sampler is made.
         if self.server_args.sampling_backend == "token_oracle":
             register_sampler("token_oracle", oracle_sampler)
@@ -442,6 +451,9 @@ class ModelRunner:
         """Weights in the order in which this machine's products read them."""
         if self.server_args.disable_weight_packing or self.device != "cpu" or self.is_torch_tp:
             return
+        if self.server_args.enable_memory_saver:
+            log.info("model: not packed: packed weights could not be released: rank=%d", self.rank)
+            return
         packed = sum(each.pack() for each in self.model.linears())
         log.info("model: packed: layers=%d rank=%d", packed, self.rank)
 
@@ -481,7 +493,8 @@ class ModelRunner:
             raise BadConfig("DP attention or context parallelism", fix="dense models take tensor and pipeline ranks")
 
         stage = stages(self.model_config.num_layers, self.pp_size)[self.pp_rank]
-        with torch.device(self.device_handle.place):
+        is_kept = self.server_args.enable_weights_cpu_backup
+        with self.memory_saver.region(WEIGHTS, is_kept=is_kept), torch.device(self.device_handle.place):
             self.model = Decoder(self.model_config, group=self.tp_group, stage=stage, dtype=self.dtype)
             if load_format == "dummy":
                 generator = torch.Generator(device=self.device).manual_seed(self.server_args.seed)
@@ -591,7 +604,7 @@ class ModelRunner:
                 f"{num_blocks} KV blocks of {self.block_bytes} bytes fit after the weights",
                 fix="raise mem_fraction_static, or take a smaller model or context",
             )
-        with torch.device(self.device_handle.place):
+        with self.memory_saver.region(KV_CACHE), torch.device(self.device_handle.place):
             self.kv_cache = KVCache(
                 num_layers=self.num_effective_layers,
                 num_blocks=num_blocks,
@@ -764,6 +777,8 @@ class ModelRunner:
     @torch.inference_mode()
     def execute(self, step: StepInput) -> StepOutput | None:
         """One step. What it gave, on the first rank of the last stage; None on the others."""
+        if self.are_weights_lost and not self.sleeping:
+            raise BadConfig("a step without weights: they were released", fix="call update_weights_from_disk first")
         if self.sleeping:
             raise BadConfig(f"a step while {', '.join(sorted(self.sleeping))} are released", fix="resume memory first")
         with self.device_context():
@@ -921,14 +936,14 @@ class ModelRunner:
 
     # -- new weights
 
-    def update_weights_from_disk(self, model: str, load_format: str = "auto") -> dict[str, Any]:
+    def update_weights_from_disk(self, path: str, load_format: str = "auto") -> dict[str, Any]:
         """The weights of another checkpoint of the same shape. What can't be loaded leaves the old ones in place."""
         self._check_updatable()
         started = time.perf_counter()
-        path = locate(model, read_env(os.environ).cache_dir)
+        found = locate(path, read_env(os.environ).cache_dir)
         if load_format not in ("auto", "gguf", "safetensors"):
             raise BadConfig(f"load_format={load_format!r}", fix="use auto, gguf or safetensors")
-        checkpoint = Checkpoint(path)
+        checkpoint = Checkpoint(found)
         shape = ModelConfig.from_server_args(self.server_args, shape=checkpoint.config)
         if shape != self.model_config:
             changed = [
@@ -936,26 +951,29 @@ class ModelRunner:
                 for name in ModelConfig.__struct_fields__
                 if getattr(shape, name) != getattr(self.model_config, name)
             ]
-            raise BadModel(f"{path} differs in {', '.join(changed)}", fix="start another engine for another model")
+            raise BadModel(f"{found} differs in {', '.join(changed)}", fix="start another engine for another model")
+        for each in self.model.linears():
+            each.unpack()
         kept = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
         try:
-            count = weights.load(self.model, checkpoint.tensors(), source=str(path))
+            count = weights.load(self.model, checkpoint.tensors(), source=str(found))
         except EngineError:
             with torch.no_grad():
                 for name, tensor in self.model.state_dict().items():
                     tensor.copy_(kept[name])
-            log.warning("weights: kept: rank=%d source=%s", self.rank, path)
+            log.warning("weights: kept: rank=%d source=%s", self.rank, found)
             raise
         finally:
             self._pack_weights()
             self._after_update()
-        self.checkpoint, self.checkpoint_path = checkpoint, path
-        self.server_args = structs.replace(self.server_args, model=model)
+        self.checkpoint, self.checkpoint_path = checkpoint, found
+        self.are_weights_lost = False
+        self.server_args = structs.replace(self.server_args, model=path)
         self.weights_version += 1
         log.info(
             "weights: updated: rank=%d source=%s tensors=%d seconds=%.2f version=%d",
             self.rank,
-            path,
+            found,
             count,
             time.perf_counter() - started,
             self.weights_version,
@@ -1173,6 +1191,45 @@ class ModelRunner:
         self._lora().release(name)
 
     # -- memory that is given back, and profiles
+
+    def release_memory_occupation(self, tags: list[str] | None = None) -> dict[str, Any]:
+        """Give back the memory of weights, of the KV cache, or of both. What was in the KV cache is lost; weights are
+        too, unless the engine keeps a copy of them."""
+        wanted = list(MEMORY_TAGS) if tags is None else tags
+        for tag in wanted:
+            if tag not in MEMORY_TAGS:
+                raise BadConfig(f"memory tag {tag!r}", fix=f"use some of {', '.join(MEMORY_TAGS)}")
+            if tag in self.sleeping:
+                raise BadConfig(f"the memory of {tag} is released already", fix="resume it first")
+        before_bytes = self.device_handle.available_bytes()
+        self.memory_saver.pause(wanted)
+        self.sleeping.update(wanted)
+        if WEIGHTS in wanted and not self.server_args.enable_weights_cpu_backup:
+            self.are_weights_lost = True
+        freed = self.device_handle.available_bytes() - before_bytes
+        log.info("memory: released: tags=%s bytes=%d rank=%d", wanted, freed, self.rank)
+        return {"released_bytes": freed, "released": sorted(self.sleeping)}
+
+    def resume_memory_occupation(self, tags: list[str] | None = None) -> dict[str, Any]:
+        """Take memory again. Weights that were lost are to be loaded anew before the next step."""
+        wanted = sorted(self.sleeping) if tags is None else tags
+        for tag in wanted:
+            if tag not in self.sleeping:
+                released = ", ".join(sorted(self.sleeping)) or "nothing"
+                raise BadConfig(f"the memory of {tag!r} is not released", fix=f"released is {released}")
+        self.memory_saver.resume(wanted)
+        self.sleeping.difference_update(wanted)
+        return {"released": sorted(self.sleeping), "are_weights_lost": self.are_weights_lost}
+
+    def sleep(self, level: int = 1) -> dict[str, Any]:
+        """1: the KV cache goes, and the weights if they come back by themselves. 2: both go, whatever comes back."""
+        if level not in (1, 2):
+            raise BadConfig(f"sleep level {level!r}", fix="use 1 or 2")
+        is_kept = self.server_args.enable_weights_cpu_backup
+        return self.release_memory_occupation([KV_CACHE, WEIGHTS] if level == 2 or is_kept else [KV_CACHE])
+
+    def wake_up(self, tags: list[str] | None = None) -> dict[str, Any]:
+        return self.resume_memory_occupation(tags)
 
     def start_profile(self) -> None:
         self.profiler.start()

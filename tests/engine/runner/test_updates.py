@@ -1,0 +1,230 @@
+"""New weights while it runs: from disk, as tensors, from a trainer; what can't be taken changes nothing. Shards, memory
+that is given back, profiles."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from engine.config.server_args import ServerArgs
+from engine.distributed.outside_group import OutsideGroup
+from engine.runner import tensors
+from engine.runner.executor import Executor
+from engine.schema.errors import BadConfig, BadModel, EngineError
+from tests.engine.runner import driver
+from tests.engine.runner.conftest import NUM_TOKENS, PROMPTS, greedy
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning:torch"),
+]
+
+
+@pytest.fixture
+def executor(reference: Any, request: pytest.FixtureRequest) -> Executor:
+    return start(request, reference("llama-tied").folder)
+
+
+def start(request: pytest.FixtureRequest, folder: Path, **options: Any) -> Executor:
+    made = Executor(ServerArgs(model=str(folder), **{"dtype": "float32", **options}))
+    request.addfinalizer(made.shutdown)
+    return made
+
+
+def tokens(executor: Executor) -> list[list[int]]:
+    return driver.generate(executor, PROMPTS[:3], num_tokens=NUM_TOKENS)
+
+
+@pytest.fixture(scope="module")
+def other(reference: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], list[list[int]]]:
+    """The same model with other weights: its folder, its tensors, its tokens."""
+    made = reference("llama-tied")
+    folder = tmp_path_factory.mktemp("other")
+    given = load_file(made.folder / "model.safetensors")
+    torch.manual_seed(11)
+    changed = {name: each + 0.2 * torch.randn_like(each) for name, each in given.items()}
+    save_file(changed, folder / "model.safetensors", metadata={"format": "pt"})
+    shutil.copy(made.folder / "config.json", folder)
+    import transformers
+
+    kind: Any = transformers.AutoModelForCausalLM
+    model = kind.from_pretrained(folder).float().eval()
+    with torch.inference_mode():
+        return folder, changed, [greedy(model, each) for each in PROMPTS[:3]]
+
+
+def test_from_disk_and_back(reference: Any, executor: Executor, other: Any) -> None:
+    made = reference("llama-tied")
+    assert tokens(executor) == made.greedy[:3]
+    executor.call("check_weights", action="snapshot")
+    assert executor.call("update_weights_from_disk", path=str(other[0]))[0]["version"] == 1
+    assert tokens(executor) == other[2] != made.greedy[:3]
+    changed = executor.call("check_weights", action="compare")[0]["changed"]
+    assert len(changed) == len(executor.call("check_weights", action="checksum")[0])
+    executor.call("update_weights_from_disk", path=str(made.folder))
+    assert tokens(executor) == made.greedy[:3]
+    assert executor.call("check_weights", action="compare") == [{"changed": []}]
+
+
+def test_what_can_not_be_loaded_changes_nothing(reference: Any, executor: Executor, other: Any, tmp_path: Path) -> None:
+    made = reference("llama-tied")
+    few = dict(other[1])
+    del few["model.layers.3.mlp.up_proj.weight"]  # the rest would be written before it is missed
+    save_file(few, tmp_path / "model.safetensors")
+    shutil.copy(made.folder / "config.json", tmp_path)
+    with pytest.raises(BadModel, match="1 weights are missing"):
+        executor.call("update_weights_from_disk", path=str(tmp_path))
+    with pytest.raises(BadModel, match="differs in"):
+        executor.call("update_weights_from_disk", path=str(reference("qwen3").folder))
+    assert tokens(executor) == made.greedy[:3]
+
+
+def test_from_tensors(reference: Any, executor: Executor, other: Any) -> None:
+    given = {name: tensors.packed(each) for name, each in other[1].items()}
+    with pytest.raises(BadModel, match=r"model.norm.weight has shape \(2,\)"):
+        executor.call(
+            "update_weights_from_tensor",
+            named_tensors={**given, "model.norm.weight": tensors.packed(torch.zeros(2))},
+        )
+    with pytest.raises(BadModel, match=r"model.x has no place"):
+        executor.call("update_weights_from_tensor", named_tensors={"model.x": tensors.packed(torch.zeros(2))})
+    cut = {"model.norm.weight": {"dtype": "float32", "shape": [3], "data": b"1234"}}
+    with pytest.raises(BadConfig, match=r"model.norm.weight: 4 bytes for \[3\] of float32"):
+        executor.call("update_weights_from_tensor", named_tensors=cut)
+    assert tokens(executor) == reference("llama-tied").greedy[:3]
+    names = sorted(given)
+    for half in (names[::2], names[1::2]):
+        executor.call("update_weights_from_tensor", named_tensors={name: given[name] for name in half})
+    assert tokens(executor) == other[2]
+    name = "model.layers.2.self_attn.k_proj.weight"
+    expected = other[1][name].flatten()[:5].tolist()
+    assert executor.call("get_weights_by_name", name=name, truncate_size=5)[0] == pytest.approx(expected)
+
+
+def test_from_a_trainer(executor: Executor, other: Any) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    sent = sorted(other[1].items())
+
+    def train() -> None:
+        group = OutsideGroup("127.0.0.1", port, rank=0, size=2, backend="gloo", timeout=60.0)
+        for _, each in sent:
+            group.broadcast(each.clone())
+
+    trainer = threading.Thread(target=train)
+    trainer.start()
+    where = {"master_address": "127.0.0.1", "master_port": port, "rank_offset": 1, "world_size": 2}
+    executor.call("init_weights_update_group", **where)
+    with pytest.raises(BadConfig, match="a group 'weights' is there"):
+        executor.call("init_weights_update_group", **where)
+    executor.call(
+        "update_weights_from_distributed",
+        names=[name for name, _ in sent],
+        dtypes=["float32"] * len(sent),
+        shapes=[list(each.shape) for _, each in sent],
+    )
+    trainer.join(60)
+    assert tokens(executor) == other[2]
+    assert executor.call("destroy_weights_update_group") == [{"groups": []}]
+    with pytest.raises(BadConfig, match="there is no group"):
+        executor.call("update_weights_from_distributed", names=[], dtypes=[], shapes=[])
+
+
+def test_shards_are_loaded_as_they_were(
+    reference: Any, executor: Executor, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    made = reference("llama-tied")
+    before = executor.call("check_weights", action="checksum")
+    executor.call("save_sharded_model", path=str(tmp_path))
+    assert sorted(each.name for each in tmp_path.glob("rank-*")) == ["rank-00000-of-00001.safetensors"]
+    again = start(request, tmp_path)
+    assert again.call("check_weights", action="checksum") == before
+    assert tokens(again) == tokens(executor) == made.greedy[:3]
+    with pytest.raises(BadModel, match=r"has no rank-0000\d-of-00002"):
+        start(request, tmp_path, load_format="sharded", tp_size=2, dist_timeout=60.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"load_format": "gguf"}, "load_format=gguf with the folder"),
+        ({"load_format": "remote"}, "load_format=remote"),
+        ({"kv_cache_dtype": "fp4"}, "kv_cache_dtype='fp4'"),
+        ({"attention_backend": "flash9"}, "attention backend 'flash9'"),
+        ({"sampling_backend": "dice"}, "sampling_backend='dice'"),
+        ({"context_length": 10**6}, "context_length=1000000"),
+        ({"device": "tpu"}, "device 'tpu'"),
+        ({"speculative_algorithm": "draft", "speculative_draft_model": "/nowhere"}, "'/nowhere'"),
+        ({"enable_dp_attention": True, "tp_size": 1, "attn_cp_size": 1, "ep_size": 3}, "ep_size=3"),
+    ],
+)
+def test_options_that_can_not_be(
+    reference: Any, request: pytest.FixtureRequest, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(EngineError, match=message):
+        start(request, reference("llama").folder, **options)
+
+
+def test_dummy_weights_are_the_same_on_every_run(reference: Any, request: pytest.FixtureRequest) -> None:
+    made = [start(request, reference("llama").folder, load_format="dummy", seed=seed) for seed in (3, 3, 4)]
+    sums = [each.call("check_weights", action="checksum") for each in made]
+    assert sums[0] == sums[1] != sums[2]
+    assert all(0 <= token < 199 for each in tokens(made[0]) for token in each)
+
+
+def test_memory_is_given_back_and_taken_again(reference: Any, request: pytest.FixtureRequest) -> None:
+    made = reference("llama-tied")
+    executor = start(request, made.folder, enable_memory_saver=True, enable_weights_cpu_backup=True)
+    assert tokens(executor) == made.greedy[:3]
+    executor.call("sleep", level=1)
+    for refused in ({"method": "sleep"}, {"method": "update_weights_from_disk", "path": str(made.folder)}):
+        with pytest.raises(BadConfig, match=r"released"):
+            executor.call(**refused)
+    with pytest.raises(BadConfig, match="a step while kv_cache, weights are released"):
+        tokens(executor)
+    executor.call("wake_up", tags=["weights"])
+    assert executor.call("wake_up")[0] == {"released": [], "are_weights_lost": False}
+    assert tokens(executor) == made.greedy[:3]
+
+
+def test_weights_that_were_lost_have_to_come_from_somewhere(reference: Any, request: pytest.FixtureRequest) -> None:
+    made = reference("llama-tied")
+    executor = start(request, made.folder, enable_memory_saver=True)
+    executor.call("sleep", level=2)
+    executor.call("wake_up")
+    with pytest.raises(BadConfig, match="a step without weights"):
+        tokens(executor)
+    executor.call("update_weights_from_disk", path=str(made.folder))
+    assert tokens(executor) == made.greedy[:3]
+
+
+def test_without_a_saver_nothing_is_released(executor: Executor) -> None:
+    with pytest.raises(BadConfig, match="start with enable_memory_saver"):
+        executor.call("release_memory_occupation", tags=["kv_cache"])
+    with pytest.raises(BadConfig, match="memory tag 'kv'"):
+        executor.call("release_memory_occupation", tags=["kv"])
+    tokens(executor)
+
+
+def test_a_profile_names_the_steps(executor: Executor, tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="no profile is being taken"):
+        executor.call("stop_profile", path=str(tmp_path))
+    executor.call("start_profile")
+    tokens(executor)
+    trace = executor.call("stop_profile", path=str(tmp_path))[0]["trace"]
+    names = {each.get("name") for each in json.loads(Path(trace).read_text())["traceEvents"]}
+    assert {"step[extend bs=3 toks=60 longest=40]", "step[decode bs=3 toks=3]"} <= names
