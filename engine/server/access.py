@@ -11,9 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from engine.server.errors import ApiError
 
 OPEN_PATHS = frozenset({"/health", "/version"})
-ADMIN_PATHS = frozenset(
-    {"/v1/load_lora_adapter", "/v1/unload_lora_adapter", "/sleep", "/wake_up", "/is_sleeping", "/update_weights"}
-)
+ADMIN_PATHS = frozenset({"/v1/load_lora_adapter", "/v1/unload_lora_adapter", "/sleep", "/wake_up", "/update_weights"})
 
 
 class Access:

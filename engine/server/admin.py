@@ -33,9 +33,7 @@ class Sleep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class WakeUp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """tags: what to bring back, None for everything."""
-
-    tags: list[str] | None = None
+    """Nothing to say."""
 
 
 class UpdateWeights(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,25 +73,31 @@ async def sleep(service: Service, body: bytes) -> dict[str, Any]:
     asked = fields.decode(body or b"{}", Sleep)
     if asked.level not in LEVELS:
         raise refused("level", f"found {asked.level}; use one of {LEVELS}", code="invalid_value")
-    await _call(service, "sleep", level=asked.level)
+    service.is_asleep = True  # first: what came in now would wait until somebody wakes it
+    try:
+        await _call(service, "sleep", level=asked.level)
+    except BaseException:
+        service.is_asleep = False
+        raise
     return {"is_sleeping": True}
 
 
 async def wake_up(service: Service, body: bytes) -> dict[str, Any]:
-    asked = fields.decode(body or b"{}", WakeUp)
-    await _call(service, "wake_up", **({"tags": asked.tags} if asked.tags is not None else {}))
+    fields.decode(body or b"{}", WakeUp)
+    await _call(service, "wake_up")
+    service.is_asleep = False
     return {"is_sleeping": False}
 
 
 async def update_weights(service: Service, body: bytes) -> dict[str, Any]:
     asked = fields.decode(body, UpdateWeights)
-    await _call(service, "update_weights_from_disk", path=asked.model_path)
+    await _call(service, "update_weights_from_disk", model=asked.model_path)
     return {"updated": asked.model_path}
 
 
 async def _call(service: Service, method: str, **arguments: Any) -> Any:
     """What the engine refuses here is what the client asked for, unless the engine is gone."""
-    service.check_open()
+    service.check_alive()
     try:
         made = await service.engine.call(method, **arguments)
     except EngineError as error:

@@ -69,6 +69,10 @@ def _add_status(app: FastAPI, service: Service) -> None:
     async def health() -> Response:
         return _json(await status.health(service))
 
+    @app.get("/is_sleeping")
+    async def is_sleeping() -> Response:
+        return _json({"is_sleeping": service.is_asleep})
+
     @app.get("/version")
     async def version() -> Response:
         return _json({"version": status.package_version()})

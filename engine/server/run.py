@@ -8,22 +8,24 @@ import errno
 import logging
 import os
 import socket
+from collections.abc import Awaitable, Callable
 
 from engine.config.env import read_env
 from engine.config.server_args import ServerArgs
 from engine.core.client import CoreClient
-from engine.core.frames import EXECUTOR
 from engine.distributed.addresses import bracketed
 from engine.loader.pull import locate
 from engine.schema.errors import BadConfig
 from engine.server import app, limits
 from engine.server.lifecycle import Lifecycle
 from engine.server.limits import Limits
+from engine.server.link import Engine
 from engine.server.service import Service
 from engine.text import tokenizer
 from engine.text.tokenizer import Tokenizer
 
 log = logging.getLogger(__name__)
+Start = Callable[[ServerArgs], Awaitable[Engine]]
 _BACKLOG = 2048
 
 
@@ -34,15 +36,15 @@ def serve(
     port: int = 8000,
     api_key: str | None = None,
     bounds: Limits | None = None,
-    executor: str = EXECUTOR,
+    start: Start = CoreClient.start,
 ) -> int:
-    """Serve until told to stop; the exit code. port: 0 for any, which the log then names. executor: see core/frames.py.
-    Raises EngineError where it can't start."""
+    """Serve until told to stop; the exit code. port: 0 for any, which the log then names; who connects while the engine
+    still loads is answered when it serves. start: how the engine comes up. Raises EngineError where it can't start."""
     checked = limits.check(bounds or Limits())
     if api_key is not None and (not api_key or not api_key.isascii() or api_key != api_key.strip()):
         raise BadConfig("the API key is empty or can't stand in a header", fix="use letters, digits and signs of ASCII")
     with bind(host, port) as listener:
-        return asyncio.run(_serve(args, listener, api_key=api_key, bounds=checked, executor=executor))
+        return asyncio.run(_serve(args, listener, api_key=api_key, bounds=checked, start=start))
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -80,11 +82,10 @@ def _no_bind(place: str, error: OSError) -> BadConfig:
 
 
 async def _serve(
-    args: ServerArgs, listener: socket.socket, *, api_key: str | None, bounds: Limits, executor: str
+    args: ServerArgs, listener: socket.socket, *, api_key: str | None, bounds: Limits, start: Start
 ) -> int:
     texts = await asyncio.to_thread(load_tokenizer, args)
-    engine = await CoreClient.start(args, executor=executor)
-    service = Service(engine, texts, args, bounds, created=Service.now())
+    service = Service(await start(args), texts, args, bounds, created=Service.now())
     host, port = listener.getsockname()[:2]
     log.info("listening: url=http://%s:%d model=%s context=%d", bracketed(host), port, args.name, service.context)
     return await Lifecycle(service, app.build(service, api_key=api_key)).run(listener)

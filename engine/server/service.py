@@ -27,7 +27,7 @@ class Service:
         self.gate = Gate(limits, num_running=args.max_running_requests)
         self.metrics = Metrics(args.name)
         self.adapters = {name: str(path) for name, path in args.lora_paths}
-        self.is_leaving = False
+        self.is_leaving = self.is_asleep = False
         self._open: set[Generation] = set()
 
     @staticmethod
@@ -59,6 +59,12 @@ class Service:
         return None
 
     def check_open(self) -> None:
+        """Raises ApiError where a request would not be answered."""
+        self.check_alive()
+        if self.is_asleep:
+            raise ApiError(503, "the engine sleeps; POST /wake_up", code="asleep")
+
+    def check_alive(self) -> None:
         """Raises ApiError once the server is on its way out."""
         if self.is_leaving:
             raise ApiError(503, "the server is shutting down", code="shutting_down", retry_after=5)

@@ -34,10 +34,11 @@ async def stats(service: Service) -> Stats:
 
 
 async def health(service: Service) -> dict[str, Any]:
-    """Raises ApiError while nothing should be sent here."""
-    service.check_open()
+    """Raises ApiError where the engine does not answer. One that sleeps is well."""
+    service.check_alive()
     found = await stats(service)
-    return {"status": "ok", "num_running": found.num_running, "num_waiting": found.num_waiting}
+    status = "asleep" if service.is_asleep else "ok"
+    return {"status": status, "num_running": found.num_running, "num_waiting": found.num_waiting}
 
 
 async def metrics(service: Service) -> bytes:

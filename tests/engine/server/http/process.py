@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import httpx
 import msgspec
 
 from engine.config.server_args import ServerArgs
+from engine.core.client import CoreClient
 from engine.core.frames import EXECUTOR
 from engine.schema.errors import EngineError
 from engine.server.limits import Limits
@@ -111,7 +113,7 @@ def main() -> int:
             port=spec.port,
             api_key=spec.api_key,
             bounds=spec.bounds,
-            executor=spec.executor,
+            start=partial(CoreClient.start, executor=spec.executor),
         )
     except EngineError as error:
         logging.getLogger("server").error("%s", error)
