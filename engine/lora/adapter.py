@@ -17,18 +17,25 @@ CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _PREFIXES = ("base_model.model.", "base_model.")
 _NAME = re.compile(r"(?P<module>.+)\.lora_(?P<part>[AB])(?:\.default)?\.weight")
 
-_READ = {"r", "lora_alpha", "use_rslora", "rank_pattern", "alpha_pattern", "target_modules", "peft_type", "task_type"}
+_READ = {
+    "r", "lora_alpha", "use_rslora", "rank_pattern", "alpha_pattern", "target_modules", "peft_type", "task_type",
+    "init_lora_weights",
+}  # fmt: skip
 # What only training, or a tool other than ours, looks at. Which modules are changed is seen from the weights.
 _WITHOUT_EFFECT = {
-    "arrow_config", "auto_mapping", "base_model_name_or_path", "corda_config", "ensure_weight_tying", "eva_config",
-    "exclude_modules", "inference_mode", "init_lora_weights", "layers_pattern", "layers_to_transform", "loftq_config",
-    "lora_dropout", "megatron_config", "megatron_core", "peft_version", "qalora_group_size", "revision",
+    "auto_mapping", "base_model_name_or_path", "corda_config", "ensure_weight_tying", "eva_config", "exclude_modules",
+    "inference_mode", "layers_pattern", "layers_to_transform", "loftq_config", "lora_dropout", "lora_ga_config",
+    "megatron_config", "megatron_core", "peft_version", "qalora_group_size", "revision", "runtime_config",
+    "velora_config",
 }  # fmt: skip
 # Other computations; fine as long as they are off.
 _OFF = {
-    "alora_invocation_tokens", "bias", "fan_in_fan_out", "layer_replication", "lora_bias", "modules_to_save",
-    "target_parameters", "trainable_token_indices", "use_dora", "use_qalora",
+    "alora_invocation_tokens", "arrow_config", "bias", "fan_in_fan_out", "kasa_config", "layer_replication",
+    "lora_bias", "modules_to_save", "monteclora_config", "target_parameters", "trainable_token_indices", "use_bdlora",
+    "use_dora", "use_qalora",
 }  # fmt: skip
+# The others (pissa, olora, loftq, ...) take something out of the base model's weights, which are then not those here.
+_STARTS = (True, False, None, "gaussian", "orthogonal", "eva")
 
 
 class BadAdapter(EngineError):
@@ -112,6 +119,11 @@ def _check_config(name: str, config: Any) -> None:
     on = sorted(key for key in _OFF if config.get(key) and config[key] != "none")
     if on:
         raise BadAdapter(f"{name}: {', '.join(on)} is not computed here", fix="merge the adapter into the model")
+    if config.get("init_lora_weights") not in _STARTS:
+        raise BadAdapter(
+            f"{name}: init_lora_weights is {config['init_lora_weights']!r}, which changes the base model too",
+            fix="save it converted to plain LoRA (path_initial_model_for_weight_conversion of PEFT)",
+        )
     for key, kinds in (("r", (int,)), ("lora_alpha", (int, float))):
         if type(config.get(key)) not in kinds or config[key] <= 0:
             raise BadAdapter(f"{name}: {key} is {config.get(key)!r}", fix="a number above 0 is needed")

@@ -42,11 +42,9 @@ def merges(pieces: Sequence[str], scores: Sequence[float], types: Sequence[int])
     score_of = {
         piece: score for piece, score, kind in zip(pieces, scores, types, strict=True) if kind in (NORMAL, UNKNOWN)
     }
-    found = [
-        (-score, -at, piece)
-        for piece, score in score_of.items()
-        for at in range(1, len(piece))
+    return [
+        (piece[:at], piece[at:])
+        for piece in sorted(score_of, key=lambda each: -score_of[each])
+        for at in range(len(piece) - 1, 0, -1)
         if piece[:at] in score_of and piece[at:] in score_of
     ]
-    found.sort()
-    return [(piece[:-negated], piece[-negated:]) for _, negated, piece in found]

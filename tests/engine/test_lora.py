@@ -67,6 +67,8 @@ def write_adapter(folder: Path, model: Any, seed: int, *, modules: Sequence[str]
         "bias": "none",
         "use_dora": False,
         "modules_to_save": None,
+        "init_lora_weights": True,
+        "loftq_config": {},
         "unheard_of": None,
         **options,
     }
@@ -287,6 +289,7 @@ Q = "base_model.model.model.layers.0.self_attn.q_proj"
         ({"use_dora": True}, {}, "use_dora is not computed"),
         ({"bias": "all"}, {}, "bias is not computed"),
         ({"modules_to_save": ["lm_head"]}, {}, "modules_to_save is not"),
+        ({"init_lora_weights": "pissa_niter_4"}, {}, "init_lora_weights is 'pissa_niter_4', which changes the base"),
         ({"peft_type": "IA3"}, {}, "peft_type is 'IA3'"),
         ({"task_type": "SEQ_CLS"}, {}, "task_type is 'SEQ_CLS'"),
         ({"r": 0}, {}, "r is 0"),
