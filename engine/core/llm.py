@@ -62,7 +62,7 @@ class Result(Struct, frozen=True, kw_only=True):
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """What a step added to one choice of one prompt."""
+    """What a step added to one choice of one prompt. text: empty where it can't be shown yet."""
 
     prompt: int
     index: int
@@ -126,6 +126,10 @@ class LLM:
         self._is_closed = False
 
     @property
+    def vocab_size(self) -> int:
+        return self._core.info.vocab_size
+
+    @property
     def context(self) -> int:
         """Tokens that a prompt and its answer may have together."""
         return self._core.info.context
@@ -137,14 +141,17 @@ class LLM:
         *,
         lora: str | None = None,
         progress: Progress | None = None,
+        on_text: Callable[[], object] | None = None,
     ) -> list[Result]:
         """Answers in the order of the prompts: texts, or lists of tokens. sampling_params: one for all, or one a
-        prompt. lora: a loaded adapter. Raises BadRequest where a prompt can't run (then none runs), and the error of
-        an answer that ended with one."""
+        prompt. lora: a loaded adapter. on_text: called whenever tokens came. Raises BadRequest where a prompt can't
+        run (then none runs), and the error of an answer that ended with one."""
         requests = self._requests(_several(prompts), sampling_params, lora)
         total = sum(each.add.params.n for each in requests)
         done = 0
         for piece in self._run(requests):
+            if on_text is not None:
+                on_text()
             if piece.finish_reason is not None:
                 done += 1
                 if progress is not None:
@@ -239,7 +246,7 @@ class LLM:
         text = request.push(delta)
         if answer.is_over and delta.finish_reason is None:
             self._core.abort(Abort(request_id=delta.request_id, index=delta.index))
-        if text or answer.is_over:
+        if delta.token_ids or answer.is_over:
             yield Piece(prompt=request.number, index=delta.index, text=text, finish_reason=answer.finish_reason)
 
     # -- the engine itself

