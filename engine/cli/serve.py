@@ -48,7 +48,6 @@ def serve(
     if (status := followed(args)) is not None:
         return status
     fetch(args)
-    from engine.core.client import CoreClient
     from engine.server.limits import Limits
     from engine.server.run import serve as run
 
@@ -63,7 +62,7 @@ def serve(
         drain_s=drain_s,
         health_s=health_s,
     )
-    return run(args, host=host, port=port, api_key=_key(api_key_file), bounds=bounds, start=CoreClient.start)
+    return run(args, host=host, port=port, api_key=_key(api_key_file), bounds=bounds)
 
 
 def _key(path: Path | None) -> str | None:

@@ -30,6 +30,14 @@ class Stored(NamedTuple):
     value_factor: float
 
 
+def _unwritten(shape: tuple[int, ...], dtype: torch.dtype, block_tokens: int) -> Tensor:
+    """Zeros in the padding block alone, which is read unwritten. The rest is not touched: gigabytes of zeros take
+    minutes on a machine that is short of memory, and most of them would never be used."""
+    made = torch.empty(shape, dtype=dtype)
+    made[:, :block_tokens].zero_()
+    return made
+
+
 class KVCache:
     """One pair of [S, K, D] tensors a layer. Slot of a position: block id * block_tokens + position % block_tokens.
     Raises BadConfig for a dtype that is none of DTYPES."""
@@ -41,11 +49,11 @@ class KVCache:
         self.block_tokens, self.num_blocks = block_tokens, num_blocks
         self.heads, self.head_dim, self.dtype = heads, head_dim, dtype
         shape = (num_layers, num_blocks * block_tokens, heads, head_dim)
-        self.keys, self.values = torch.zeros(shape, dtype=dtype), torch.zeros(shape, dtype=dtype)
+        self.keys, self.values = _unwritten(shape, dtype, block_tokens), _unwritten(shape, dtype, block_tokens)
         self.key_scales = self.value_scales = None
         if dtype is torch.int8:
-            self.key_scales = torch.zeros(shape[:3], dtype=_SCALE)
-            self.value_scales = torch.zeros(shape[:3], dtype=_SCALE)
+            self.key_scales = _unwritten(shape[:3], _SCALE, block_tokens)
+            self.value_scales = _unwritten(shape[:3], _SCALE, block_tokens)
         self._factors = [(1.0, 1.0)] * num_layers
 
     @property
