@@ -72,17 +72,27 @@ class LoraLayer:
 
     def add(self, x_TI: Tensor, y_TO: Tensor) -> Tensor:
         """y, changed in place where a row's adapter changes it."""
+        tile = self.parts[0][1].linear.tile_rows
         for slot, rows in self._step.segments:
             if not self._filled[slot]:
                 continue
             x = x_TI if rows is None else x_TI[rows]
-            low = F.linear(x, self.a[slot])
+            low = _product(x, self.a[slot], tile)
             for index in self._filled[slot]:
                 target, at = self.parts[index][1], index * self.max_rank
-                made = F.linear(low[:, at : at + self.max_rank], self.b[index][slot])
+                made = _product(low[:, at : at + self.max_rank], self.b[index][slot], tile)
                 part = y_TO[:, target.first : target.last]
                 if rows is None:
                     part += made
                 else:
                     part.index_add_(0, rows, made)
         return y_TO
+
+
+def _product(x_NI: Tensor, weight_OI: Tensor, tile_rows: int) -> Tensor:
+    """[N, O]. tile_rows: so many rows at a time, where a row's bits may not depend on how many there are."""
+    if not tile_rows:
+        return F.linear(x_NI, weight_OI)
+    count = x_NI.shape[0]
+    tiles = torch.split(F.pad(x_NI, (0, 0, 0, -count % tile_rows)), tile_rows)
+    return torch.cat([F.linear(each, weight_OI) for each in tiles])[:count]

@@ -20,7 +20,15 @@ import torch.multiprocessing as mp  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from engine.distributed.group import Group  # noqa: E402
-from engine.lora.adapter import CONFIG, WEIGHTS, BadAdapter  # noqa: E402
+from engine.layers.linear import Linear  # noqa: E402
+from engine.layers.target import Target  # noqa: E402
+from engine.lora.adapter import (  # noqa: E402
+    CONFIG,
+    WEIGHTS,
+    BadAdapter,
+    Pair,
+)
+from engine.lora.layer import LoraLayer, Segment, StepAdapters  # noqa: E402
 from engine.lora.manager import LoraManager  # noqa: E402
 from engine.models.decoder import stages  # noqa: E402
 from engine.schema.errors import BadConfig, BadRequest  # noqa: E402
@@ -254,6 +262,27 @@ def test_adapters_come_and_go_while_requests_hold_them(made: Any) -> None:
         manager.release("a")
     with pytest.raises(BadRequest, match="use one of: a"):
         manager.unload("c")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_bits_do_not_depend_on_the_other_rows_where_they_may_not(dtype: Any) -> None:
+    linear = Linear(192, 320, has_bias=False, dtype=dtype)
+    linear.tile_rows = 16
+    step, pair = StepAdapters(), Pair(torch.randn(8, 192), torch.randn(320, 8), 0.5)
+    layer = LoraLayer(
+        [("x", Target(linear, 192, 320, 0, 320))], num_slots=1, max_rank=8, dtype=linear.weight.dtype, step=step
+    )
+    layer.fill(0, {"x": pair})
+    x = torch.randn(70, 192).to(dtype)
+
+    def added(rows: list[int]) -> Any:
+        step.segments = (Segment(0, torch.tensor(rows)),)
+        return layer.add(x, torch.zeros(70, 320, dtype=dtype))[rows]
+
+    whole = added(list(range(70)))
+    for count in (1, 3, 16, 17, 40):
+        assert torch.equal(added(list(range(count))), whole[:count])
+        assert torch.equal(added(list(range(70 - count, 70))), whole[70 - count :])
 
 
 def test_the_one_used_longest_ago_goes_first(made: Any) -> None:
