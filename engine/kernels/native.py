@@ -21,7 +21,14 @@ from engine.host.compiler import NoCompiler, compiled
 log = logging.getLogger(__name__)
 SOURCE = Path(__file__).parent / "src" / "kernels.cpp"
 ABI = 1
-KINDS = {torch.float32: 0, torch.bfloat16: 1, torch.int8: 2, torch.float8_e5m2: 4, torch.float8_e4m3fn: 5}
+KINDS = {
+    torch.float32: 0,
+    torch.bfloat16: 1,
+    torch.int8: 2,
+    torch.float8_e5m2: 4,
+    torch.float8_e4m3fn: 5,
+    torch.float16: 6,
+}
 GATES = {"none": 0, "silu": 1, "gelu_tanh": 2}
 Struct: TypeAlias = Any  # a ctypes.Structure whose fields are made below
 _P, _I, _F = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float

@@ -36,7 +36,7 @@ class Panels:
         remake: Callable[[Tensor, Tensor | None], Panels] | None = None,
     ) -> None:
         self.numbers, self.outputs, self.inputs, self.dtype = numbers, outputs, inputs, dtype
-        self._remake = remake or pack
+        self.remake: Callable[[Tensor, Tensor | None], Panels] = remake or pack
         self.group = inputs if scale_OG is None else inputs // scale_OG.shape[1]
         self.scale = None if scale_OG is None else _in_panels(scale_OG.half())
         self.low = None if low_OG is None else _in_panels(low_OG.half())
@@ -91,10 +91,6 @@ class Panels:
         out = torch.empty(self.outputs, self.inputs)
         library.engine_unpack(self._at, out.data_ptr(), torch.get_num_threads())
         return out.to(self.dtype)
-
-    def remade(self, weight_OI: Tensor, bias: Tensor | None) -> Panels:
-        """The same form of a new weight."""
-        return self._remake(weight_OI, bias)
 
 
 def can_pack(weight_OI: Tensor) -> bool:

@@ -7,6 +7,7 @@ time unless the plain one goes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -17,6 +18,7 @@ from engine.distributed.group import Group
 from engine.kernels import panels
 from engine.schema.errors import BadConfig
 
+_WIDE_ROWS = 128
 _PACK_ROWS = 16  # what a decode batch usually is; the packed weight serves other sizes too
 
 
@@ -50,12 +52,16 @@ class Packed(Protocol):
         """[O, I] as it was; of a quantised weight what it stands for."""
         ...
 
-    def remade(self, weight_OI: Tensor, bias: Tensor | None) -> Packed:
-        """The same form of a new weight."""
+    @property
+    def remake(self) -> Remake:
+        """How another weight is brought into the same form."""
         ...
 
     @property
     def num_bytes(self) -> int: ...
+
+
+Remake = Callable[[Tensor, "Tensor | None"], Packed]  # weight and bias
 
 
 class OneDnn:
@@ -77,8 +83,9 @@ class OneDnn:
         made: Tensor = self.weight.to_dense()
         return made
 
-    def remade(self, weight_OI: Tensor, bias: Tensor | None) -> OneDnn:
-        return OneDnn(weight_OI, bias)
+    @property
+    def remake(self) -> Remake:
+        return OneDnn
 
 
 class Linear(nn.Module):
@@ -93,6 +100,7 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(torch.empty(outputs, dtype=dtype), requires_grad=False) if has_bias else None
         self.outputs, self.inputs, self.tile_rows = outputs, inputs, 0
         self.packed: Packed | None = None
+        self._remake: Remake | None = None
         self.adapters: Adapters | None = None
         self.tied: tuple[HasWeight, ...] = ()
 
@@ -102,11 +110,14 @@ class Linear(nn.Module):
         self.weight = other.weight
 
     def pack(self, *, is_plain_kept: bool = True) -> bool:
-        """Whether there is a packed form now. A plain weight that another module has too stays there."""
+        """Whether there is a packed form now: the one it had before it was unpacked, if it had one. A plain weight that
+        another module has too stays there."""
         if self.packed is not None:
             return True
         weight, bias = self.weight.data, None if self.bias is None else self.bias.data
-        if can_reorder(weight):
+        if self._remake is not None:
+            self.packed = self._remake(weight, bias)
+        elif can_reorder(weight):
             self.packed = OneDnn(weight, bias)
         elif panels.can_pack(weight):
             self.packed = panels.pack(weight, bias)
@@ -126,20 +137,24 @@ class Linear(nn.Module):
             return False
         if self.weight.numel() == 0:
             self.weight = self.tied[0].weight if self.tied else nn.Parameter(self.packed.plain(), requires_grad=False)
+        self._remake = self.packed.remake
         self.packed = None
         return True
 
-    def packed_as(self, form: Packed, *, is_plain_kept: bool) -> None:
-        """Pack the plain weight as it was packed before."""
-        self.packed = form.remade(self.weight.data, None if self.bias is None else self.bias.data)
-        if not is_plain_kept:
-            self.drop_plain()
+    def use(self, packed: Packed) -> None:
+        """Multiply by this from now on, and give the plain weight up."""
+        self.packed = packed
+        self.drop_plain()
 
     def product(self, x_TI: Tensor, dtype: torch.dtype | None = None) -> Tensor:
         """[T, O], in the dtype of x or another."""
-        if self.packed is not None and (not self.tile_rows or isinstance(self.packed, panels.Panels)):
-            return self.packed.product(x_TI, dtype)  # panels: no row's bits depend on the others
-        made = self._tiled(x_TI) if self.tile_rows else F.linear(x_TI, self.weight, self.bias)
+        packed = self.packed
+        if isinstance(packed, panels.Panels) and not self.tile_rows and is_wide(packed, x_TI):
+            made = F.linear(x_TI, packed.plain(), self.bias)
+        elif packed is not None and (not self.tile_rows or isinstance(packed, panels.Panels)):
+            return packed.product(x_TI, dtype)  # panels: no row's bits depend on the others
+        else:
+            made = self._tiled(x_TI) if self.tile_rows else F.linear(x_TI, self.weight, self.bias)
         return made if dtype is None else made.to(dtype)
 
     def _tiled(self, x_TI: Tensor) -> Tensor:
@@ -162,6 +177,14 @@ class Linear(nn.Module):
 def can_reorder(weight: Tensor) -> bool:
     """Whether oneDNN has a reordered form for it on this machine: bf16 on a CPU with products for it."""
     if weight.device.type != "cpu" or weight.dtype != torch.bfloat16:
+        return False
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def is_wide(packed: panels.Panels, x_TI: Tensor) -> bool:
+    """Whether so many rows pay for unpacking a quantised weight: where the CPU multiplies bf16 many times faster than
+    fp32, which the panels are multiplied in."""
+    if packed.scale is None or x_TI.dtype != torch.bfloat16 or x_TI.shape[0] < _WIDE_ROWS:
         return False
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 

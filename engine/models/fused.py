@@ -13,7 +13,7 @@ from engine.attention.base import Attention
 from engine.attention.native import NativeAttention
 from engine.kernels import native
 from engine.kernels.panels import Panels
-from engine.layers.linear import Linear, is_bare
+from engine.layers.linear import Linear, is_bare, is_wide
 from engine.layers.norm import RMSNorm
 from engine.layers.rotary import described_turn
 
@@ -39,6 +39,8 @@ class Fused:
         if found is None or not native.fits(hidden_TD, *found[1]):
             return None
         linears, norms = found
+        if any(is_wide(each.packed, hidden_TD) and not each.tile_rows for each in linears):  # type: ignore[arg-type]
+            return None
         key = (
             *((id(each.packed), id(each)) for each in linears),
             *(each.data_ptr() for each in norms),

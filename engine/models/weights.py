@@ -109,8 +109,8 @@ def load(model: Decoder, named: Iterable[tuple[str, Tensor]], *, source: str) ->
     """Fill the weights of this rank and stage; how many tensors were used. Raises BadModel for one that is unknown, of
     another shape, twice there, or missing; obsolete ones are skipped, and said once. What was packed is packed
     again."""
-    forms = [(each, each.packed, each.weight.numel() > 0) for each in model.linears()]
-    for linear, _, _ in forms:
+    was_packed = [(each, each.weight.numel() > 0) for each in model.linears() if each.packed is not None]
+    for linear, _ in was_packed:
         linear.unpack()
     wanted = slots(model)
     missing, obsolete = set(wanted), []
@@ -135,9 +135,8 @@ def load(model: Decoder, named: Iterable[tuple[str, Tensor]], *, source: str) ->
         raise BadModel(f"{source}: {len(missing)} weights are missing, such as {some}", fix="fetch the model again")
     if obsolete:
         log.warning("weights skipped: source=%s obsolete=%d first=%s", source, len(obsolete), obsolete[0])
-    for linear, form, is_plain_kept in forms:
-        if form is not None:
-            linear.packed_as(form, is_plain_kept=is_plain_kept)
+    for linear, is_plain_kept in was_packed:
+        linear.pack(is_plain_kept=is_plain_kept)
     return len(used)
 
 

@@ -40,6 +40,7 @@ static inline f8 eight_of(const void* p, int64_t at, int64_t kind) {
   switch (kind) {
     case F32: return load8((const float*)p + at);
     case BF16: return widen8((const uint16_t*)p + at);
+    case F16: return half8((const uint16_t*)p + at);
     case INT8: return FromInt8::floats((const int8_t*)p + at);
     case E5M2: {
       uint16_t wide[8];  // the upper half of a half

@@ -21,7 +21,7 @@ typedef uint32_t u8x __attribute__((vector_size(32), may_alias));
 typedef uint16_t h8x __attribute__((vector_size(16), may_alias));
 typedef int8_t b8x __attribute__((vector_size(8), may_alias));
 
-enum Kind : int64_t { F32 = 0, BF16 = 1, INT8 = 2, INT4 = 3, E5M2 = 4, E4M3 = 5 };
+enum Kind : int64_t { F32 = 0, BF16 = 1, INT8 = 2, INT4 = 3, E5M2 = 4, E4M3 = 5, F16 = 6 };
 
 static inline f8 set8(float x) { return f8{x, x, x, x, x, x, x, x}; }
 
