@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
 
 from engine.attention.backends import backend as attention_backend
+from engine.attention.backends import default_backend as default_attention_backend
 from engine.attention.batch import AttentionBatch
 from engine.config.env import read_env
 from engine.config.model_config import ModelConfig
@@ -629,7 +630,8 @@ class ModelRunner:
         device, the format of the KV cache and the mode."""
         default = self.server_args.attention_backend
         if default is None:
-            default = "sdpa"
+            # A compiled step calls no kernels of our own: torch can't see into them.
+            default = "sdpa" if self.server_args.enable_torch_compile else default_attention_backend(self.device)
         self.prefill_attention_backend = self.server_args.prefill_attention_backend or default
         self.decode_attention_backend = self.server_args.decode_attention_backend or default
         self.prefill_attention = attention_backend(self.prefill_attention_backend)

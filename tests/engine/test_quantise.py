@@ -60,8 +60,9 @@ def test_numbers_are_the_nearest(scheme: Scheme, dtype: Any) -> None:
     for rows in (1, 5, 40):
         x = drawn(rows, 192, seed=rows, dtype=dtype)
         expected = x.float() @ packed.plain().float().T + drawn(48, seed=2, dtype=dtype).float()
-        close = 1e-3 if dtype is torch.float32 else 2**-6
-        assert torch.allclose(packed.product(x, torch.float32), expected, rtol=close, atol=close * 40)
+        # plain() rounds what the product takes as it is.
+        bound = (x.float().abs() @ packed.plain().float().abs().T) * (1e-6 if dtype is torch.float32 else 2**-8) + 1e-5
+        assert ((packed.product(x, torch.float32) - expected).abs() <= bound).all()
 
 
 @needs_kernels
@@ -128,7 +129,9 @@ def test_products_over_tiles_give_a_row_the_same_bits_anywhere(dtype: Any, is_pa
     for rows in range(1, 65):
         assert torch.equal(layer(x[:rows]), whole[:rows])
         assert torch.equal(layer(x[64 - rows :])[-1], whole[-1])
-    assert torch.allclose(whole.float(), (x.float() @ layer.weight.float().T + layer.bias.float()), rtol=2**-6, atol=0.1)
+    assert torch.allclose(
+        whole.float(), (x.float() @ layer.weight.float().T + layer.bias.float()), rtol=2**-6, atol=0.1
+    )
     batch_invariant.disable(Model())
     assert batch_invariant.is_enabled(Model())
     batch_invariant.disable(Model())
@@ -158,7 +161,7 @@ ERROR = {torch.bfloat16: 2**-8, torch.float16: 2**-10, torch.float8_e5m2: 2**-2,
 @pytest.mark.parametrize("dtype", KV, ids=str)
 def test_what_is_written_is_read(dtype: Any) -> None:
     sizes = {"num_layers": 2, "block_tokens": 4, "heads": 2, "head_dim": 16, "dtype": dtype}
-    cache = KVCache(num_blocks=5, **sizes)  # type: ignore[arg-type]
+    cache = KVCache(num_blocks=5, **sizes)
     slots = torch.tensor([4, 9, 17])
     keys, values = drawn(3, 2, 16, seed=1), drawn(3, 2, 16, seed=2) * torch.tensor([1e-3, 1.0, 50.0])[:, None, None]
     cache.write(1, slots, keys, values)
@@ -169,12 +172,12 @@ def test_what_is_written_is_read(dtype: Any) -> None:
             close = ERROR.get(dtype, 0.0)
             assert torch.allclose(read.float(), given, rtol=close, atol=1e-2 if dtype in ERROR else 0.0)
     assert all(each.abs().sum() == 0 for each in cache.read(0, torch.arange(20)))
-    assert cache.num_bytes == 5 * block_bytes(**sizes)  # type: ignore[arg-type]
+    assert cache.num_bytes == 5 * block_bytes(**sizes)
 
 
 def test_fp8_is_cut_off_at_its_ends_and_takes_factors() -> None:
     sizes = {"num_layers": 1, "block_tokens": 4, "heads": 1, "head_dim": 8}
-    cache = KVCache(num_blocks=2, dtype=torch.float8_e4m3fn, **sizes)  # type: ignore[arg-type]
+    cache = KVCache(num_blocks=2, dtype=torch.float8_e4m3fn, **sizes)
     big = torch.full((1, 1, 8), 1e4)
     cache.write(0, torch.tensor([4]), big, -big)
     assert [float(each.max()) for each in cache.read(0, torch.tensor([4]))] == [448.0, -448.0]
@@ -184,9 +187,9 @@ def test_fp8_is_cut_off_at_its_ends_and_takes_factors() -> None:
     with pytest.raises(BadConfig, match="factors"):
         cache.set_factors(0, 0.0, 1.0)
     with pytest.raises(BadConfig, match="factors"):
-        KVCache(num_blocks=2, dtype=torch.bfloat16, **sizes).set_factors(0, 1.0, 1.0)  # type: ignore[arg-type]
+        KVCache(num_blocks=2, dtype=torch.bfloat16, **sizes).set_factors(0, 1.0, 1.0)
     with pytest.raises(BadConfig, match=r"KV in torch\.int32"):
-        KVCache(num_blocks=2, dtype=torch.int32, **sizes)  # type: ignore[arg-type]
+        KVCache(num_blocks=2, dtype=torch.int32, **sizes)
 
 
 @pytest.mark.parametrize("name", ["native", "sdpa"])
