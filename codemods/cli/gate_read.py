@@ -15,7 +15,7 @@ from msgspec import Struct
 from codemods.cli.prove_derived import Change, Read, derived, merged, read
 from codemods.prove.cache import Cache, key_of
 from codemods.repo.store import Commit, ObjectStore, empty_tree
-from codemods.report.gate import READERS, Noted, ReadCommit
+from codemods.report.gate import Noted, ReadCommit
 from codemods.report.prove_model import Unproved
 from codemods.report.verify_model import FindingRow, checked_commit
 from codemods.schema.certificate import Certificate
@@ -95,7 +95,7 @@ def _noted(
     waiting = sorted(kept)
     covered = _covered(waiting, change, whole)
     for each in waiting:
-        is_reader = each.code in READERS or (each.code, each.path, each.line) in left
+        is_reader = (each.code, each.path, each.line) in left
         finding = FindingRow(code=each.code, path=each.path, line=each.line, message=each.message)
         yield Noted(finding=finding, is_reader=is_reader, is_covered=not is_reader and each in covered)
 

@@ -67,7 +67,9 @@ class GateRun:
         self._end = time.monotonic() + policy.seconds if policy.seconds else float("inf")
         recordings = tuple(f"/{each.strip('/')}" for each in policy.recordings)
         self._patterns = [Patterns(each) for each in (policy.out_of_scope, policy.always, recordings)]
-        self._scope = Scope(policy, *(each.hold for each in self._patterns))
+        accept = session.resolved.config.accept
+        out, always, recorded = (each.hold for each in self._patterns)
+        self._scope = Scope(policy, out, always, recorded, accept)
 
     def commits(self) -> Iterator[GatedCommit]:
         """Each as it is judged. What is asked of the whole run comes last."""

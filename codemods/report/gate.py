@@ -5,7 +5,7 @@ by itself."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,6 @@ from codemods.schema.certificate import CertifiedLines
 from codemods.schema.gate import GatePolicy
 from codemods.schema.prove import PairKind, ProofVerdict
 
-READERS = ("U119", "U120", "U121")
 _TRAILER = re.compile(r"^Unmoved-Recordings: *(\S+) +(\S.*)$", re.MULTILINE)
 # Words of a message that say: this changes nothing that can be seen.
 _CLAIMS = tuple(
@@ -57,12 +56,14 @@ class ReadCommit(Struct, frozen=True, kw_only=True):
 
 
 class Scope(Struct, frozen=True):
-    """The policy, and its patterns as questions about a path."""
+    """The policy, and its patterns as questions about a path. accept: hazards that the configuration accepts anywhere,
+    with the reason."""
 
     policy: GatePolicy
     is_out: Callable[[str], bool] = lambda _: False
     is_always: Callable[[str], bool] = lambda _: False
     is_recording: Callable[[str], bool] = lambda _: False
+    accept: Mapping[str, str] = {}
 
 
 def claim_in(message: str, policy: GatePolicy) -> str:
@@ -192,6 +193,8 @@ def _findings(commit: ReadCommit, rows: Sequence[PairRow], scope: Scope, *, held
         )  # fmt: skip
         if finding.path and scope.is_out(finding.path):
             yield replace(made, status=Status.EXEMPT, why="out of scope")
+        elif finding.code in scope.accept:
+            yield replace(made, status=Status.EXEMPT, why=scope.accept[finding.code])
         elif each.is_reader:
             yield replace(made, status=Status.FAIL)
         elif finding.code == "claim-refuted" or not held:

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from codemods.schema.verdict import Explained, Problem
+from codemods.verify.change import TreeChange
+from codemods.verify.explain import explain
 from tests.cli.conftest import Ran
 from tests.support.gate_repository import HELPERS, committed, edited, helper_repository
 from tests.support.repository import run_git, write_files
@@ -124,6 +127,27 @@ def test_a_reader_left_behind_fails_whatever_is_claimed(root: Path, gate: Gate) 
     ran = gate("--format", "json")
     assert ran.status == 1
     assert ("user.py" in {symbol for _, symbol in rules(ran)}, report(ran)["commits"][0]["is_held"]) == (True, False)
+
+
+def test_a_call_that_means_something_else_is_no_reader_left_behind(
+    root: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Same text, other parameters: a change of behaviour that a commit may make, and a refactoring has to prove."""
+    policy(root, "demand = 'claims'")
+    edited(root, "Not final", SLIP)
+
+    def explained(change: TreeChange) -> Explained:
+        found = explain(change)
+        found.problems.append(Problem("user.py", 5, "U121", "takes its parameters in other places now"))
+        return found
+
+    monkeypatch.setattr("codemods.verify.explain.explain", explained)
+    ran = gate("--format", "json", "--no-cache")
+    assert (ran.status, rules(ran), rules(ran, "warn")) == (0, [], [("U121", "user.py")])
+    policy(root, "")
+    assert ("U121", "user.py") in rules(gate("--format", "json", "--no-cache"))
+    accepted = gate("--format", "json", "--no-cache", "--config", "accept = { U121 = 'all callers were looked at' }")
+    assert ("U121", "user.py") in rules(accepted, "exempt")
 
 
 def test_a_claim_that_the_ledger_refutes_is_reported_and_decides_nothing(root: Path, gate: Gate) -> None:
