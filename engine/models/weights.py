@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -63,6 +64,21 @@ def slots(model: Decoder) -> dict[str, Slot]:
         prefix = f"model.layers.{index}."
         found.update({f"{prefix}{name}": slot for name, slot in _layer_slots(model, layer).items()})
     return found
+
+
+@contextmanager
+def plain(model: Decoder) -> Iterator[None]:
+    """Every matrix with its plain weight, for as long as weights are looked at: of a matrix that is packed alone it is
+    made of the packed form, and goes again."""
+    forms = [(each, each.packed) for each in model.linears() if not each.weight.numel()]
+    for linear, _ in forms:
+        linear.unpack()
+    try:
+        yield
+    finally:
+        for linear, form in forms:
+            linear.packed = form
+            linear.drop_plain()
 
 
 def _layer_slots(model: Decoder, layer: DecoderLayer) -> dict[str, Slot]:

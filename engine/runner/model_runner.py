@@ -455,7 +455,7 @@ class ModelRunner:
         if self.server_args.enable_memory_saver:
             log.info("model: not packed: packed weights could not be released: rank=%d", self.rank)
             return
-        packed = sum(each.pack() for each in self.model.linears())
+        packed = sum(each.pack(is_plain_kept=False) for each in self.model.linears())
         log.info("model: packed: layers=%d rank=%d", packed, self.rank)
 
     def apply_torch_tp(self) -> None:
@@ -1045,7 +1045,8 @@ class ModelRunner:
             raise BadConfig(f"new weights while {', '.join(sorted(self.sleeping))} are released", fix="resume first")
 
     def _write_named(self, named: dict[str, Tensor]) -> dict[str, Any]:
-        wanted = weights.slots(self.model)
+        with weights.plain(self.model):
+            wanted = weights.slots(self.model)
         count = 0
         for name, tensor in named.items():
             slot = wanted.get(name)
@@ -1076,7 +1077,8 @@ class ModelRunner:
     def get_weights_by_name(self, name: str, truncate_size: int = 100) -> list[float] | None:
         """The first numbers of a weight by its name in checkpoints, put together over the ranks; None on stages that
         have it not. Ranks that keep the same rows have the same numbers in them."""
-        slot = weights.slots(self.model).get(name)
+        with weights.plain(self.model):
+            slot = weights.slots(self.model).get(name)
         if slot is None:
             if not weights.is_elsewhere(self.model, name):
                 raise BadModel(f"{name} has no place in this model", fix="give names as checkpoints have them")
@@ -1101,7 +1103,8 @@ class ModelRunner:
 
     def check_weights(self, action: str) -> dict[str, Any]:
         """checksum: of every weight of this rank. snapshot: keep them, for compare: which have changed since."""
-        made = {name: checksum(tensor) for name, tensor in self.model.state_dict().items()}
+        with weights.plain(self.model):
+            made = {name: checksum(tensor) for name, tensor in self.model.state_dict().items()}
         if action == "checksum":
             return made
         if action == "snapshot":

@@ -259,6 +259,22 @@ def test_packed_products_give_the_same_bits(rows: int) -> None:
     assert torch.equal(layer(x), plain) and layer.unpack() and torch.equal(layer.weight, kept)
 
 
+@pytest.mark.parametrize("family", ["llama", "llama-tied"])
+def test_weights_that_are_packed_alone_can_be_looked_at(made: Any, family: str) -> None:
+    model = checkpoints.decoder(made(family)[0])
+    expected = {name: each.target.clone() for name, each in weights.slots(model).items()}
+    packed = [each for each in model.linears() if each.pack(is_plain_kept=False)]
+    if not packed:
+        pytest.skip("nothing is packed here")
+    forms = [each.packed for each in packed]
+    with weights.plain(model):
+        found = weights.slots(model)
+        assert all(torch.equal(found[name].target, each) for name, each in expected.items())
+    assert [each.packed for each in packed] == forms and not any(each.weight.numel() for each in packed)
+    with torch.inference_mode():
+        check(checkpoints.logits([model], SEQUENCES, chunks=[99], attention="sdpa"), made(family)[1])
+
+
 def test_configurations_that_are_odd() -> None:
     base = {**checkpoints.SIZES, "architectures": ["LlamaForCausalLM"]}
     assert from_hf({**base, "rope_scaling": {"type": "linear", "factor": 2}}, source="x").rope == Rope(factor=2.0)
