@@ -48,14 +48,14 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def write(family: str, folder: Path) -> Any:
-    """The reference model, its weights drawn anew (norms and biases too), saved to a folder."""
+def write(family: str, folder: Path, **sizes: Any) -> Any:
+    """The reference model, its weights drawn anew (norms and biases too), saved to a folder. sizes: other ones."""
     import transformers
 
     name, extra = FAMILIES[family]
     kind = getattr(transformers, name)
     torch.manual_seed(7)
-    model = kind(kind.config_class(**{**SIZES, **extra})).float().eval()
+    model = kind(kind.config_class(**{**SIZES, **extra, **sizes})).float().eval()
     with torch.no_grad():
         for name, each in model.named_parameters():
             drawn = torch.randn_like(each) * (0.3 if each.ndim == 1 else each.shape[-1] ** -0.5)

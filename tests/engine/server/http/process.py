@@ -69,7 +69,8 @@ class Server:
         self._is_ready.set()
 
     def wait_ready(self) -> None:
-        assert self._is_ready.wait(WITHIN_S) and self.url, "".join(self.log)
+        """A model's kernels may be compiled first."""
+        assert self._is_ready.wait(5 * WITHIN_S) and self.url, "".join(self.log)
 
     def signal(self, number: int = signal.SIGTERM) -> None:
         self.process.send_signal(number)
