@@ -131,14 +131,14 @@ def test_biases_and_stops_hold(small: Small, client: openai.OpenAI) -> None:
         model="small",
         prompt=PROMPT,
         logit_bias={str(small.texts.encode("x")[0]): 100},
-        **GREEDY,  # type: ignore[dict-item]
+        **GREEDY,
     )
     assert biased.choices[0].text == "x" * NUM_TOKENS
     stopped = client.completions.create(
         model="small",
         prompt=PROMPT,
         stop="xxx",
-        logit_bias={str(small.texts.encode("x")[0]): 100},  # type: ignore[dict-item]
+        logit_bias={str(small.texts.encode("x")[0]): 100},
         **GREEDY,
     )
     assert (stopped.choices[0].text, stopped.choices[0].finish_reason) == ("", "stop")
