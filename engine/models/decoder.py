@@ -4,7 +4,7 @@ heads of this rank, F feed-forward width of this rank."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that everybody knows
@@ -48,6 +48,8 @@ def stages(num_layers: int, count: int) -> list[Stage]:
 class SelfAttention(nn.Module):
     """num_kv_heads: at least one on every rank; where there are fewer than ranks, several ranks keep the same."""
 
+    _tp_plan: ClassVar = {"qkv": "colwise_sharded", "out": "rowwise"}
+
     def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype, *, layer: int, cache_layer: int) -> None:
         super().__init__()
         self.heads = share(config.num_heads, group.size, "num_heads")
@@ -74,6 +76,8 @@ class SelfAttention(nn.Module):
 
 class FeedForward(nn.Module):
     """down(act(gate(x)) * up(x))."""
+
+    _tp_plan: ClassVar = {"gate_up": "colwise_sharded", "down": "rowwise"}
 
     def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype) -> None:
         super().__init__()
@@ -153,17 +157,24 @@ class Decoder(nn.Module):
         self, tokens_T: Tensor, positions_T: Tensor, attend: Attention, hidden_TD: Tensor | None = None
     ) -> Tensor:
         """The hidden states after this stage's layers, [T, D]. hidden: of the stage before."""
-        if hidden_TD is None:
-            assert self.embedding is not None, "a later stage takes the hidden states of the one before"
-            hidden_TD = self.embedding(tokens_T)
-            if self.config.embed_scale != 1.0:
-                hidden_TD = hidden_TD * torch.tensor(self.config.embed_scale, dtype=self.dtype)
+        hidden_TD = self.embed(tokens_T) if hidden_TD is None else hidden_TD
         fused = self._fused(self, hidden_TD, positions_T, attend)
-        if fused is not None:
-            return fused
+        return self.run_layers(hidden_TD, positions_T, attend) if fused is None else fused
+
+    def embed(self, tokens_T: Tensor) -> Tensor:
+        assert self.embedding is not None, "a later stage takes the hidden states of the one before"
+        hidden_TD: Tensor = self.embedding(tokens_T)
+        if self.config.embed_scale != 1.0:
+            hidden_TD = hidden_TD * torch.tensor(self.config.embed_scale, dtype=self.dtype)
+        return hidden_TD
+
+    def run_layers(
+        self, hidden_TD: Tensor, positions_T: Tensor, attend: Attention, first: int = 0, last: int | None = None
+    ) -> Tensor:
+        """Through some of this stage's layers, one after the other."""
         plain = self.rotary.at(positions_T, self.dtype)
         local = self.local_rotary.at(positions_T, self.dtype) if self.config.window else plain
-        for layer in self.layers:
+        for layer in self.layers[first:last]:
             hidden_TD = layer(hidden_TD, local if layer.is_local else plain, attend)
         return hidden_TD
 

@@ -14,6 +14,7 @@ from engine.distributed.ports import free_port
 from engine.host.processes import Child
 from engine.runner import worker
 from engine.runner.calls import CALLS
+from engine.runner.kinds import runner_kind
 from engine.runner.model_runner import ModelRunner
 from engine.runner.ranks import Ranks
 from engine.runner.wire import Answer, Do, EngineInfo, Loaded, Made, Quit, RankSpec, Step, encode, error_of
@@ -40,7 +41,7 @@ class Executor:
 
     def _start(self, args: ServerArgs) -> EngineInfo:
         if args.world_size == 1:
-            self._runner = ModelRunner(args)
+            self._runner = runner_kind(args.device)(args)
             return worker.info_of(self._runner)
         ranks = self._ranks = Ranks(host=worker_bind_host(args.dist_init_addr))
         if _torchrun(read_env(os.environ), args):

@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,10 @@ from engine.host.memory import is_unbalanced
 from engine.host.memory_saver import KV_CACHE, WEIGHTS, MemorySaver, memory_saver
 from engine.host.profiling import Profiler
 from engine.kv.cache import KVCache, block_bytes
+from engine.layers import batch_invariant
+from engine.layers.linear import Linear
 from engine.layers.model_parallel import supports_tensor_parallel, tensor_parallel
+from engine.layers.quantise import quantise
 from engine.loader.pull import locate
 from engine.loader.shards import INDEX as WEIGHTS_INDEX
 from engine.lora.manager import LoraManager
@@ -91,9 +95,9 @@ class ModelRunner:
     ) -> None:
         # What was asked for
         self.server_args = server_args
-        self.device_handle: Device = open_device(server_args.device, local_rank)
-        self.device = self.device_handle.kind
         self.gpu_id = local_rank
+        self.device_handle: Device = self._open_device()
+        self.device = self.device_handle.kind
         self.is_draft_worker = is_draft_worker
         self.target = target
 
@@ -150,6 +154,9 @@ class ModelRunner:
         self.init_attention_backends()
         self.alloc_draft_memory_pool(pre_model_load_memory)
         self.init_cuda_graphs()
+
+    def _open_device(self) -> Device:
+        return open_device(self.server_args.device, self.gpu_id)
 
     def _build_model_config(self, server_args: ServerArgs) -> ModelConfig:
         return ModelConfig.from_server_args(server_args, shape=self.checkpoint.config)
@@ -433,7 +440,20 @@ class ModelRunner:
             )
 
         # Transforms of what was loaded: before adapters, which hang themselves into the layers as they are then.
-        self._pack_weights()
+        if self.server_args.quantization is not None:
+            if self.is_torch_tp:
+                raise BadConfig("quantization with enable_torch_tp", fix="use one of them")
+            before_bytes = self.device_handle.available_bytes()
+            count = quantise(self.model, self.server_args.quantization)
+            log.info(
+                "model: quantised: scheme=%s layers=%d freed_bytes=%d rank=%d",
+                self.server_args.quantization,
+                count,
+                self.device_handle.available_bytes() - before_bytes,
+                self.rank,
+            )
+        else:
+            self._pack_weights()
         if self.is_torch_tp:
             if not supports_tensor_parallel(self.model):
                 raise BadConfig(
@@ -446,6 +466,12 @@ class ModelRunner:
         if self.server_args.enable_lora and not self.is_draft_worker:
             self.init_lora_manager()
 
+        # The same bits for a request alone and in any batch: products over fixed tiles; attention is chosen later.
+        self.is_batch_invariant = self.server_args.enable_batch_invariant or read_env(os.environ).is_batch_invariant
+        if self.is_batch_invariant:
+            batch_invariant.enable(self.model)
+            log.info("batch invariant: on: rank=%d", self.rank)
+
         self.configure_kv_cache_dtype()
 
     def _pack_weights(self) -> None:
@@ -457,6 +483,15 @@ class ModelRunner:
             return
         packed = sum(each.pack(is_plain_kept=False) for each in self.model.linears())
         log.info("model: packed: layers=%d rank=%d", packed, self.rank)
+
+    def _unpack_weights(self) -> list[Linear]:
+        """The layers that were packed, which have their plain weights again, to be written."""
+        return [each for each in self.model.linears() if each.unpack()]
+
+    def _repack_weights(self, layers: list[Linear]) -> None:
+        """In the form that each had before: quantised ones are quantised anew."""
+        for each in layers:
+            each.pack(is_plain_kept=False)
 
     def apply_torch_tp(self) -> None:
         """Shares of the layers as DTensors, by the plans that the model's modules carry."""
@@ -630,10 +665,17 @@ class ModelRunner:
         device, the format of the KV cache and the mode."""
         default = self.server_args.attention_backend
         if default is None:
-            # A compiled step calls no kernels of our own: torch can't see into them.
+            # Steps that are recorded or compiled call no kernels of our own: torch can't see into them.
             default = "sdpa" if self.server_args.enable_torch_compile else default_attention_backend(self.device)
+            if self.is_batch_invariant and default == "sdpa":
+                default = "reference"
         self.prefill_attention_backend = self.server_args.prefill_attention_backend or default
         self.decode_attention_backend = self.server_args.decode_attention_backend or default
+        if self.is_batch_invariant and "sdpa" in (self.prefill_attention_backend, self.decode_attention_backend):
+            raise BadConfig(
+                "batch-invariant mode with attention by sdpa, whose bits depend on the batch",
+                fix="leave the backends out, or use native or reference",
+            )
         self.prefill_attention = attention_backend(self.prefill_attention_backend)
         self.decode_attention = attention_backend(self.decode_attention_backend)
         self.is_hybrid_attention = self.prefill_attention_backend != self.decode_attention_backend
@@ -673,7 +715,7 @@ class ModelRunner:
             self.init_cublas()
         self.decode_graphs = DecodeGraphs(
             run,
-            cuda_record(torch.cuda.graph_pool_handle()) if is_wanted else plain_record,
+            self.graph_recorder() if is_wanted else plain_record,
             max_batch_size=min(self.server_args.cuda_graph_max_bs, self.server_args.max_running_requests),
             max_length=self.model_config.max_position,
             block_tokens=self.server_args.block_tokens,
@@ -690,6 +732,10 @@ class ModelRunner:
                 before_bytes - self.device_handle.available_bytes(),
                 self.rank,
             )
+
+    def graph_recorder(self) -> Callable[[Callable[[], Tensor]], Callable[[], Tensor]]:
+        """What records a step: one pool of memory for all recordings, which never run at the same time."""
+        return cuda_record(torch.cuda.graph_pool_handle())
 
     def init_draft_runner(self, pre_model_load_memory: int) -> None:
         """The runner of the model that guesses ahead: on the same ranks, with blocks numbered as this one's."""
@@ -827,6 +873,26 @@ class ModelRunner:
         made: Tensor = self.model(batch.tokens_T, batch.positions_T, attend, hidden_TD)
         return made
 
+    @torch.inference_mode()
+    def forward_split_prefill(self, batch: ForwardBatch, num_layers: int) -> Tensor | None:
+        """The next layers of a prefill, so that decodes of others can run between its parts; the hidden states when all
+        layers are done, None before. The batch keeps how far it is."""
+        assert self.pp_size == 1 and num_layers > 0, "a stage's layers are split already"
+        attend = self.prefill_attention(self.kv_cache, batch.attention)
+        last = min(batch.split_index + num_layers, self.num_effective_layers)
+        with self.device_context(), self.profiler.span(f"split[{batch.split_index}-{last}]"):
+            if batch.split_hidden_TD is None:
+                batch.split_hidden_TD = self.model.embed(batch.tokens_T)
+            batch.split_hidden_TD = self.model.run_layers(
+                batch.split_hidden_TD, batch.positions_T, attend, batch.split_index, last
+            )
+        batch.split_index = last
+        if last < self.num_effective_layers:
+            return None
+        self.forward_pass_id += 1
+        self.num_forward_tokens += batch.num_tokens
+        return batch.split_hidden_TD
+
     def sample(self, hidden_TD: Tensor, batch: ForwardBatch) -> list[Sampled]:
         """The tokens of every sampled slice, drafts verified. Empty on ranks that only help with the logits; where a
         draft model guesses on, every rank chooses, and all choose the same."""
@@ -954,8 +1020,7 @@ class ModelRunner:
                 if getattr(shape, name) != getattr(self.model_config, name)
             ]
             raise BadModel(f"{found} differs in {', '.join(changed)}", fix="start another engine for another model")
-        for each in self.model.linears():
-            each.unpack()
+        packed = self._unpack_weights()
         kept = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
         try:
             count = weights.load(self.model, checkpoint.tensors(), source=str(found))
@@ -966,7 +1031,7 @@ class ModelRunner:
             log.warning("weights: kept: rank=%d source=%s", self.rank, found)
             raise
         finally:
-            self._pack_weights()
+            self._repack_weights(packed)
             self._after_update()
         self.checkpoint, self.checkpoint_path = checkpoint, found
         self.are_weights_lost = False
@@ -1039,35 +1104,30 @@ class ModelRunner:
         return self._write_named(made)
 
     def _check_updatable(self) -> None:
-        if self.is_torch_tp or self.server_args.quantization is not None:
-            raise BadConfig("new weights for layers that were transformed", fix="start without torch TP, quantization")
+        if self.is_torch_tp:
+            raise BadConfig("new weights for layers that are DTensors", fix="start without enable_torch_tp")
         if self.sleeping:
             raise BadConfig(f"new weights while {', '.join(sorted(self.sleeping))} are released", fix="resume first")
 
     def _write_named(self, named: dict[str, Tensor]) -> dict[str, Any]:
-        with weights.plain(self.model):
+        # A packed layer has given its plain weight up: unpacked, it has one again, which takes what is new.
+        packed = self._unpack_weights()
+        try:
             wanted = weights.slots(self.model)
-        count = 0
-        for name, tensor in named.items():
-            slot = wanted.get(name)
-            if slot is None:
-                if not weights.is_elsewhere(self.model, name):
-                    raise BadModel(f"{name} has no place in this model", fix="give names as checkpoints have them")
-                continue
-            slot.check(name, tensor)
-            count += 1
-        # A packed layer may have given its plain weight up: unpacked, it has one again, which takes what is new.
-        for each in self.model.linears():
-            each.unpack()
-        wanted = weights.slots(self.model)
-        with torch.no_grad():
             for name, tensor in named.items():
                 if name in wanted:
-                    wanted[name].fill(name, tensor.to(self.device_handle.place))
-        self._pack_weights()
+                    wanted[name].check(name, tensor)
+                elif not weights.is_elsewhere(self.model, name):
+                    raise BadModel(f"{name} has no place in this model", fix="give names as checkpoints have them")
+            used = sorted(named.keys() & wanted.keys())
+            with torch.no_grad():
+                for name in used:
+                    wanted[name].fill(name, named[name].to(self.device_handle.place))
+        finally:
+            self._repack_weights(packed)
         self._after_update()
         self.weights_version += 1
-        return {"tensors": count, "version": self.weights_version}
+        return {"tensors": len(used), "version": self.weights_version}
 
     def _after_update(self) -> None:
         """What was made of the old weights is not of the new ones."""
@@ -1079,23 +1139,21 @@ class ModelRunner:
         have it not. Ranks that keep the same rows have the same numbers in them."""
         with weights.plain(self.model):
             slot = weights.slots(self.model).get(name)
-        if slot is None:
-            if not weights.is_elsewhere(self.model, name):
-                raise BadModel(f"{name} has no place in this model", fix="give names as checkpoints have them")
-            return None
-        shape = list(slot.target.shape)
-        shape[slot.axis] = slot.total
-        whole = torch.zeros(shape, dtype=torch.float32)
-        holders = torch.zeros(slot.total, dtype=torch.float32)
-        start = min(slot.start, slot.total)
-        length = min(slot.target.shape[slot.axis], slot.total - start)
-        whole.narrow(slot.axis, start, length).copy_(slot.target.narrow(slot.axis, 0, length))
-        holders[start : start + length] = 1
-        if slot.target.shape[slot.axis] != slot.total:
+            if slot is None:
+                if not weights.is_elsewhere(self.model, name):
+                    raise BadModel(f"{name} has no place in this model", fix="give names as checkpoints have them")
+                return None
+            shape = list(slot.target.shape)
+            is_shared = shape[slot.axis] != slot.total
+            shape[slot.axis] = slot.total
+            whole, holders = torch.zeros(shape, dtype=torch.float32), torch.zeros(slot.total, dtype=torch.float32)
+            start = min(slot.start, slot.total)
+            length = min(slot.target.shape[slot.axis], slot.total - start)
+            whole.narrow(slot.axis, start, length).copy_(slot.target.narrow(slot.axis, 0, length))
+            holders[start : start + length] = 1
+        if is_shared:
             self.tp_group.all_reduce(whole)
             self.tp_group.all_reduce(holders)
-        else:
-            holders.fill_(1)
         view = [1] * whole.ndim
         view[slot.axis] = slot.total
         values: list[float] = (whole / holders.view(view)).flatten()[:truncate_size].tolist()
@@ -1130,17 +1188,14 @@ class ModelRunner:
             )
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        for each in self.model.linears():
-            each.unpack()
-        tensors = {name: tensor.contiguous() for name, tensor in self.model.state_dict().items()}
-        by_storage: dict[int, str] = {}
-        for name in list(tensors):  # tied weights are one tensor: safetensors wants each written for itself
-            first = by_storage.setdefault(tensors[name].data_ptr(), name)
-            if first != name:
-                tensors[name] = tensors[name].clone()
         name = shard_name(self.rank, self.world_size)
-        save_file(tensors, folder / name)
-        self._pack_weights()
+        with weights.plain(self.model):
+            tensors = {each: tensor.contiguous() for each, tensor in self.model.state_dict().items()}
+            by_storage: dict[int, str] = {}
+            for each in list(tensors):  # tied weights are one tensor: safetensors wants each written for itself
+                if by_storage.setdefault(tensors[each].data_ptr(), each) != each:
+                    tensors[each] = tensors[each].clone()
+            save_file(tensors, folder / name)
         if self.rank == 0:
             for beside in self.checkpoint_path.iterdir():
                 if beside.is_file() and beside.suffix != ".safetensors" and beside.name != WEIGHTS_INDEX:

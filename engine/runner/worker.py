@@ -11,6 +11,7 @@ from engine.config.env import read_env
 from engine.distributed import parallel_state
 from engine.host.processes import begin
 from engine.runner.calls import CALLS
+from engine.runner.kinds import runner_kind
 from engine.runner.model_runner import ModelRunner
 from engine.runner.wire import (
     Answer,
@@ -67,7 +68,7 @@ def wire_host(spec: RankSpec) -> str:
 
 
 def make_runner(spec: RankSpec) -> ModelRunner:
-    return ModelRunner(
+    return runner_kind(spec.args.device)(
         spec.args,
         tp_rank=spec.tp_rank,
         pp_rank=spec.pp_rank,
