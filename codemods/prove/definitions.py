@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 from collections.abc import Mapping
 
 from codemods.prove.sides import FunctionNode
@@ -23,6 +24,27 @@ def is_data(node: ast.ClassDef) -> bool:
     return bool(bases) and all(
         base in _DATA_BASES or (base.endswith(("Error", "Exception", "Warning")) and hasattr(builtins, base))
         for base in bases
+    )
+
+
+def class_slice(node: ast.ClassDef, wanted: set[str] | None) -> ast.ClassDef:
+    """A class with these methods alone (None: all)."""
+    if wanted is None:
+        return node
+    kept = [each for each in node.body if _is_kept(each, wanted)]
+    sliced = copy.copy(node)
+    sliced.body = kept or [ast.copy_location(ast.Pass(), node)]
+    return sliced
+
+
+def _is_kept(node: ast.stmt, wanted: set[str]) -> bool:
+    """Not the slots: an instance that stands for a term keeps that in its dictionary."""
+    if not isinstance(node, FunctionNode):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        return not any(isinstance(each, ast.Name) and each.id == "__slots__" for each in targets)
+    return node.name in wanted or any(
+        isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id in wanted
+        for each in node.decorator_list
     )
 
 

@@ -103,6 +103,9 @@ class Freezer:
             return ("partial", self._inner(value.func, depth + 1), self._inner(value.args, depth + 1), keywords)
         if isinstance(value, types.GeneratorType | map | filter | zip | enumerate | reversed):
             return self._generator(value, depth)
+        held = getattr(value, "_u_held", None)
+        if held is not None and type(held) is not Opaque:
+            return held.frozen()  # a table with contents that nobody knows (tables.py)
         label = getattr(value, "__dict__", {}).get("_u_term")
         return label if label is not None else self._object(value, kind, depth)
 

@@ -55,7 +55,7 @@ def fill(kind: type, names: set[str]) -> None:
 _plain_get, _plain_set = object.__getattribute__, object.__setattr__
 
 
-def _label(instance: Any) -> Opaque | None:
+def label_of(instance: Any) -> Opaque | None:
     try:
         found = _plain_get(instance, "__dict__").get("_u_term")
     except AttributeError:
@@ -64,7 +64,7 @@ def _label(instance: Any) -> Opaque | None:
 
 
 def _read(instance: Any, name: str) -> Any:
-    label = _label(instance)
+    label = label_of(instance)
     if label is None or (name[:2] == "__" and name[-2:] == "__"):
         raise AttributeError(f"{type(instance).__name__!r} object has no attribute {name!r}")
     run = current.run
@@ -75,7 +75,7 @@ def _read(instance: Any, name: str) -> Any:
 
 
 def _write(instance: Any, name: str, value: Any) -> None:
-    label = _label(instance)
+    label = label_of(instance)
     _plain_set(instance, name, value)
     run = current.run
     if label is None:
@@ -88,7 +88,7 @@ def _write(instance: Any, name: str, value: Any) -> None:
 
 
 def _delete(instance: Any, name: str) -> None:
-    label = _label(instance)
+    label = label_of(instance)
     if label is None:
         object.__delattr__(instance, name)
         return

@@ -244,6 +244,10 @@ def length_of(base: Opaque) -> Opaque:
 forgetting: list[Callable[[], None]] = [_terms.clear]  # what else keeps something of terms adds itself
 
 
+fixed: set[Opaque] = set()  # what holds a number or a text, which nothing changes in place
+forgetting.append(fixed.clear)
+
+
 def forget() -> None:
     """Drop every term; before another pair, so that memory does not grow with the number of pairs."""
     for each in forgetting:

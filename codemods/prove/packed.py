@@ -51,10 +51,11 @@ class Pack:
             self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         size = int.from_bytes(self._data[-8:], "big")
         self.index = msgspec.msgpack.decode(self._data[-8 - size : -8], type=Packed)
+        self._trees = {"old": PackedTree(self._data, self.index.old), "new": PackedTree(self._data, self.index.new)}
 
     def file_set(self, label: str) -> FileSet:
-        spans = self.index.old if label == "old" else self.index.new
-        return FileSet(PackedTree(self._data, spans), source_roots=self.index.source_roots)
+        """Each side is one tree for all who ask: what was searched in it once is kept."""
+        return FileSet(self._trees[label], source_roots=self.index.source_roots)
 
 
 def write_pack(old: FileSet, new: FileSet, changed: Collection[str], path: Path) -> None:

@@ -12,7 +12,7 @@ from codemods.prove import bindings
 from codemods.prove.errors import Fault, Stopped
 from codemods.prove.following import Place, subject_stack
 from codemods.prove.freeze import Freezer
-from codemods.prove.opaque import ABSENT, ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, term
+from codemods.prove.opaque import ABSENT, ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, fixed, term
 from codemods.prove.outside import base_of
 from codemods.prove.questions import Questions
 from codemods.prove.world import World
@@ -22,6 +22,7 @@ MOST_EVENTS = 20_000
 _OF_THE_END = ("stopped", "unsupported")  # what is recorded when a run is over, this way too
 _ITSELF = frozenset([Opaque, str, int, type(None)])  # values that freezing leaves as they are (a text with marks aside)
 _CALLED = "()"  # no name of an attribute
+_COMPUTED = frozenset(["add", "sub", "mul", "floordiv", "mod"])
 _BARE = ((), None)  # a call without arguments, as it is written
 
 
@@ -39,6 +40,15 @@ class _Results:
         if callee._u_kind is ATTR and type(callee._u_parts[0]) is Opaque:
             touched.append(callee._u_parts[0])
         self.touched = tuple(dict.fromkeys(touched))
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a value is a number or a text, or computed from some."""
+    if type(value) is not Opaque:
+        return isinstance(value, int | float | str)
+    if value in fixed:
+        return True
+    return value._u_kind is OP and value._u_parts[0] in _COMPUTED and all(map(_is_fixed, value._u_parts[1:]))
 
 
 def _itself(value: Any) -> Any:
@@ -230,7 +240,7 @@ class Run(Questions):
 
     def operate_in_place(self, name: str, a: Any, b: Any) -> Any:
         """`a += b`: on a number or a text a new value, on an array a change of the array; which, nobody knows."""
-        if type(b) is str or (type(b) is Opaque and b._u_kind == "text"):
+        if type(b) is str or (type(b) is Opaque and b._u_kind == "text") or _is_fixed(a):
             return self.operate(name, a, b)
         if type(b) in (list, tuple, dict, set) and type(a) is Opaque:
             self.need(a, f"unsupported operand type for {name}=:")

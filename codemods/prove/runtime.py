@@ -14,6 +14,7 @@ from codemods.prove.errors import Fault, NeverRaised, OpaqueError
 from codemods.prove.freeze import joined, mark, text_parts
 from codemods.prove.opaque import GLOBAL, ITEM, OP, Opaque, current, forgetting, term
 from codemods.prove.reaching import refuse_to_reach
+from codemods.prove.tables import OPEN, OpenDict
 from codemods.prove.texts import percent
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
@@ -106,7 +107,7 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii
 def in_(item: Any, container: Any) -> bool:
     if type(container) is Opaque:
         return current.run.contains(container, item)
-    if type(item) is Opaque and isinstance(container, _HASHED):
+    if type(item) is Opaque and isinstance(container, _HASHED) and type(container) not in OPEN:
         held: list[Any] = list(cast(Any, container))
         if any(each is item for each in held):
             return True
@@ -169,7 +170,7 @@ def item(container: Any, key: Any) -> Any:
     """`container[key]`."""
     if type(container) is Opaque:
         return current.run.item(container, key)
-    if type(key) is Opaque:
+    if type(key) is Opaque and type(container) is not OpenDict:
         if isinstance(container, dict):
             for each in container:
                 if each is key or bool(key == each):

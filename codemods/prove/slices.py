@@ -14,10 +14,12 @@ from typing import Any
 
 from codemods.prove import bindings, runtime
 from codemods.prove.branches import branches, mark
-from codemods.prove.definitions import is_data, makes_own, names_used
+from codemods.prove.definitions import class_slice, is_data, makes_own, names_used
+from codemods.prove.held import held_value, hold_fields, rebound_value
 from codemods.prove.instrument import instrument
 from codemods.prove.live import fill, hook, make_builtins
 from codemods.prove.lone import LoneMethods
+from codemods.prove.moments import moments_of
 from codemods.prove.opaque import GLOBAL, current, term
 from codemods.prove.proxies import ModuleProxy, OutsideProxy, is_known
 from codemods.prove.purity import Purity
@@ -55,6 +57,9 @@ class Space:
                 self.given.add(name)
                 self.names[name] = self._make(name)
                 self.pending.discard(name)
+            elif name in self.names and name not in self.given and name not in self.pending:
+                self.given.add(name)  # bound by the statement that bound another one
+                self.names[name] = self._held(name, self.names[name])
             elif name not in self.names and self.facts.stars and not hasattr(builtins, name):
                 found = self.loader.side.resolve(self.facts.module, name)
                 if found.kind not in ("missing", "builtin"):
@@ -65,10 +70,15 @@ class Space:
         found = self.loader.side.resolve(self.facts.module, name)
         if found.kind == "value" and found.module == self.facts.module:
             # What functions bind anew depends on the moment: an input, as an attribute is.
-            return term(GLOBAL, self.loader.canonical(found.key)) if name in self.facts.rebound else self._value(name)
+            key = self.loader.canonical(found.key)
+            is_rebound = self.loader.moments.is_rebound(key)
+            return rebound_value(self.facts, name, key) if is_rebound else self._held(name, self._value(name))
         if found.module == self.facts.module and found.node is not None:
             return self.loader.opaque(found) if self.loader.is_opaque(found) else self.define(found.node)
         return self.loader.value(found)
+
+    def _held(self, name: str, value: Any) -> Any:
+        return held_value(self.loader.moments, self.loader.canonical(f"{self.facts.module}:{name}"), value)
 
     def _value(self, name: str) -> Any:
         """Run the statements that bind a name. Where they ask the world, the name itself is opaque."""
@@ -100,36 +110,18 @@ class Space:
 
     def define(self, node: DefNode, wanted: set[str] | None = None) -> Any:
         """Execute a definition and what it uses. wanted: of a class, the methods to keep (None: all)."""
-        made = self._class_slice(node, wanted) if isinstance(node, ast.ClassDef) else node
+        made = class_slice(node, wanted) if isinstance(node, ast.ClassDef) else node
         self.loader.note(self.facts.module, node, made)
         self.run([made])
         found = self.names[node.name]
         if isinstance(found, type) and isinstance(node, ast.ClassDef):
             hook(found)
+            hold_fields(self.loader.moments, self.loader.canonical(f"{self.facts.module}:{node.name}"), found, node)
             if made is not node:
                 fill(found, {each.name for each in node.body if isinstance(each, FunctionNode)})
             if self.loader.has_come(f"{self.facts.module}:{node.name}"):
                 found._u_new = True  # type: ignore[attr-defined]
         return found
-
-    def _class_slice(self, node: ast.ClassDef, wanted: set[str] | None) -> ast.ClassDef:
-        if wanted is None:
-            return node
-        kept = [each for each in node.body if self._is_kept(each, wanted)]
-        sliced = copy.copy(node)
-        sliced.body = kept or [ast.copy_location(ast.Pass(), node)]
-        return sliced
-
-    @staticmethod
-    def _is_kept(node: ast.stmt, wanted: set[str]) -> bool:
-        """Not the slots: an instance that stands for a term keeps that in its dictionary."""
-        if not isinstance(node, FunctionNode):
-            targets = node.targets if isinstance(node, ast.Assign) else []
-            return not any(isinstance(each, ast.Name) and each.id == "__slots__" for each in targets)
-        return node.name in wanted or any(
-            isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id in wanted
-            for each in node.decorator_list
-        )
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Execute statements of this module, with the names they use."""
@@ -169,6 +161,7 @@ class Loader:
         self._opaque: dict[str, Any] = {}
         self._imports: dict[tuple[Any, ...], tuple[str, str]] = {}
         self.lone = LoneMethods(self)
+        self.moments = moments_of(twins)
 
     # -- names
 

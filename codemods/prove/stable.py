@@ -38,6 +38,7 @@ class Twins:
         self._stable: dict[str, bool] = {}
         self._moved: dict[str, str] | None = None
         self._digests: dict[int, str] = {}
+        self.notes: dict[str, object] = {}  # what others found of both trees; a mutant's twins share it
 
     def with_new(self, side: Side) -> Twins:
         """The same twins with another new side that binds the same names."""

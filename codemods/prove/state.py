@@ -11,6 +11,9 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from codemods.prove.errors import Stopped, Unsupported
+from codemods.prove.held import HeldField
+from codemods.prove.live import label_of
+from codemods.prove.tables import OPEN
 
 if TYPE_CHECKING:
     from codemods.prove.run import Run
@@ -36,6 +39,9 @@ class _Kept:
             for name, value in self.values.items()
             if isinstance(value, type) and "_u_tree" in value.__dict__
         ]
+        self.standing = [(value, dict(vars(value))) for value in self.values.values() if label_of(value) is not None]
+        self.open = [(name, value) for name, value in self.values.items() if isinstance(value, OPEN)]
+        self.open += [(f"{each.name}.{name}", value) for each in self.classes for name, value in each.open]
         self.caches = [value for value in self.values.values() if isinstance(value, _CACHE)]
         self.caches += [each for kept in self.classes for each in kept.before.values() if isinstance(each, _CACHE)]
 
@@ -46,6 +52,8 @@ class _KeptClass:
         self.before = dict(vars(owner))
         self.order = tuple(self.before.values())
         self.tables = {key: _copied(value) for key, value in self.before.items() if _is_table(key, value)}
+        values = ((key, each.default if type(each) is HeldField else each) for key, each in self.before.items())
+        self.open = [(key, value) for key, value in values if isinstance(value, OPEN)]
 
     def is_as_before(self) -> bool:
         now = vars(self.owner)
@@ -88,10 +96,12 @@ class State:
 
     def _holds_still(self, traces: Traces) -> bool:
         for kept in self._kept.values():
-            if kept.caches or kept.objects:
+            if kept.caches or kept.objects or kept.standing:
                 return False
             tables = [(name, value) for name, (value, _) in kept.tables.items()]
             tables += [(name, each.before[name]) for each in kept.classes for name in each.tables]
+            if any(name.rpartition(".")[2] in traces.handed for name, _ in kept.open):
+                return False
             for name, table in tables:
                 if name in traces.handed or any(type(each) in _TABLES for each in _inner(table)):
                     return False
@@ -108,11 +118,18 @@ class State:
                 if not _is_alike(table, before):
                     run.record("table", canonical(f"{module}:{name}"), run.freezer.freeze(table))
                     _restore(table, before)
+            for name, value in kept.open:
+                changes = value._u_held.changes() if value._u_held.is_of(run) else ()
+                if changes:
+                    run.record("table", canonical(f"{module}:{name}"), value._u_held.frozen())
             for name, (value, fields) in kept.objects.items():
                 if not _is_alike(vars(value), fields):
                     run.record("table", canonical(f"{module}:{name}"), run.freezer.freeze(value))
                     vars(value).clear()
                     vars(value).update(fields)
+            for value, fields in kept.standing:  # what was written to it is an effect already
+                vars(value).clear()
+                vars(value).update(fields)
             for each in kept.classes:
                 if each.tables or not each.is_as_before():
                     self._class(run, canonical(f"{module}:{each.name}"), each)

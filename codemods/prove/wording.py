@@ -114,6 +114,10 @@ def _operation(parts: tuple[Any, ...]) -> str:
         return f"({_word(rest[0])} {_SIGNS[name]} {_word(rest[1])})"
     if name == "after":
         return _word(rest[0])
+    if name == "state":
+        return str(rest[0]).rpartition(":")[2]
+    if name == "changed":
+        return f"{_word(rest[0])} with {_word(rest[1])}"
     if name in ("logger", "instance"):
         return f"<{name} {rest[0] if isinstance(rest[0], str) else _word(rest[0])}>"
     if name == "enter":

@@ -1,0 +1,205 @@
+"""Which names of modules and classes hold what depends on the moment of a call: tables that functions fill, objects and
+classes whose attributes they set. Such a name is an input of a world, whatever it holds when the module is loaded.
+
+One answer for both sides: what a function of either changes. By the text of the tree; only files that mention a name
+are read. A change through a name that no text shows (`vars(x)[k]`, a computed `setattr`) is not seen."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.prove.changing import Changes, Path, changes_of
+from codemods.prove.sides import ModuleFacts, Side
+from codemods.prove.stable import Twins
+from codemods.schema.errors import SourceError
+from codemods.source.index import mentioning
+
+_MOST_FILES = 60
+_DATA_BASES = frozenset("Struct NamedTuple BaseModel BaseSettings".split())
+_DATA_DECORATORS = ("dataclass", "define", "attrs", "frozen", "mutable")
+
+
+class Moments:
+    """For both sides of a pair."""
+
+    def __init__(self, twins: Twins) -> None:
+        self._twins = twins
+        self._changers: dict[tuple[str, str], frozenset[str] | None] = {}
+        self._fields: dict[tuple[str, str, str], str] = {}
+        self._rebound: dict[str, bool] = {}
+
+    # -- names of modules
+
+    def changers(self, key: str, *, is_empty: bool) -> frozenset[str] | None:
+        """The names of the functions that may change what a name of a module (by its key on the old side) holds; None
+        where none does. is_empty: it holds nothing when the module is loaded."""
+        known = (key, str(is_empty))
+        if known not in self._changers:
+            found: set[str] = set()
+            for side, mine in self._sides(key):
+                module, _, name = mine.partition(":")
+                for changes, path in self._named(side, module, name):
+                    for table in (changes.contents, *((changes.handed,) if is_empty else ())):
+                        found |= changes.reaching(table.get(path, set())) if path in table else set()
+                    for other, functions in changes.stored.items():
+                        if other[: len(path)] == path and len(other) > len(path):
+                            found |= changes.reaching(functions)
+            self._changers[known] = frozenset(found) if found else None
+        return self._changers[known]
+
+    def is_rebound(self, key: str) -> bool:
+        """Whether a function binds the name anew: `global name`, `module.name = ...`."""
+        if key not in self._rebound:
+            self._rebound[key] = any(
+                self._is_rebound(side, *mine.partition(":")[::2]) for side, mine in self._sides(key)
+            )
+        return self._rebound[key]
+
+    def _is_rebound(self, side: Side, module: str, name: str) -> bool:
+        facts = _facts(side, module)
+        if facts is None:
+            return False
+        return name in facts.rebound or any(
+            path in changes.stored for changes, path in self._named(side, module, name) if len(path) > 1
+        )
+
+    def _sides(self, key: str) -> Iterator[tuple[Side, str]]:
+        yield self._twins.old, key
+        if self._twins.new is not self._twins.old:
+            yield self._twins.new, self._twins.original(key)
+
+    def _named(self, side: Side, module: str, name: str) -> Iterator[tuple[Changes, Path]]:
+        """The modules that may use a name of a module, each with what they call it."""
+        home = _facts(side, module)
+        if home is None:
+            return
+        yield changes_of(home), (name,)
+        leaf = module.rpartition(".")[2]
+        for path in mentioning(side.files, name)[:_MOST_FILES]:
+            here = side.modules.module_of(path)
+            facts = _facts(side, here) if here != module else None
+            if facts is None:
+                continue
+            for bound, (_, alias) in facts.imports.items():
+                if alias.name == name and side.resolve(here, bound).key == f"{module}:{name}":
+                    yield changes_of(facts), (bound,)
+                elif alias.name.rpartition(".")[2] == leaf:
+                    yield changes_of(facts), (bound, name)
+                    yield changes_of(facts), (*module.split("."), name)
+
+    # -- names of classes
+
+    def field(self, key: str, name: str) -> str:
+        """What a name that a class binds to a value is, by the key of the class on the old side: `instance` where
+        instances may hold something else, `class` where the class itself may, `both`, or empty for a constant."""
+        known = (*key.partition(":")[::2], name)
+        if known not in self._fields:
+            found: set[str] = set()
+            for side, mine in self._sides(key):
+                module, _, qualname = mine.partition(":")
+                if _facts(side, module) is not None:
+                    found |= self._how(side, module, qualname, name)
+            self._fields[known] = "both" if len(found) > 1 else "".join(found)
+        return self._fields[known]
+
+    def _how(self, side: Side, module: str, qualname: str, name: str) -> set[str]:
+        node = side.definition(module, qualname)[0]
+        if not isinstance(node, ast.ClassDef):
+            return set()
+        if is_field(node, name):
+            return {"instance"}
+        found: set[str] = set()
+        home = _facts(side, module)
+        assert home is not None
+        found |= _stored(changes_of(home), node.name, name, is_home=True)
+        for path in mentioning(side.files, name)[:_MOST_FILES]:
+            here = side.modules.module_of(path)
+            raw = side.files.read(path)
+            is_kin = node.name.encode() in raw
+            facts = _facts(side, here) if here != module and (is_kin or b"." + name.encode() in raw) else None
+            if facts is not None:
+                found |= _stored(changes_of(facts), node.name, name, is_home=is_kin)
+            if facts is not None or here == module:
+                found |= {"instance"} if _is_overridden(facts or home, node.name, name) else set()
+        return found
+
+    def field_changers(self, key: str, name: str, *, is_empty: bool) -> frozenset[str] | None:
+        """The same as `changers`, of a table that a class holds."""
+        known = (f"{key}.{name}", str(is_empty))
+        if known not in self._changers:
+            found: set[str] = set()
+            for side, mine in self._sides(key):
+                leaf = mine.rpartition(":")[2].rpartition(".")[2]
+                for facts in self._mentioning(side, name):
+                    changes = changes_of(facts)
+                    for table in (changes.contents, *((changes.handed,) if is_empty else ())):
+                        for path, functions in table.items():
+                            if len(path) > 1 and path[-1] == name and (path[0] in ("self", "cls") or leaf in path):
+                                found |= changes.reaching(functions)
+            self._changers[known] = frozenset(found) if found else None
+        return self._changers[known]
+
+    @staticmethod
+    def _mentioning(side: Side, name: str) -> Iterator[ModuleFacts]:
+        for path in mentioning(side.files, name)[:_MOST_FILES]:
+            facts = _facts(side, side.modules.module_of(path))
+            if facts is not None:
+                yield facts
+
+
+def _stored(changes: Changes, owner: str, name: str, *, is_home: bool) -> set[str]:
+    """How the functions of a module bind an attribute. is_home: the module knows the class, and its `self` may be
+    one."""
+    found: set[str] = set()
+    for path in changes.stored:
+        if path[-1] != name or len(path) < 2:
+            continue
+        if path[-2] in ("cls", owner):
+            found |= {"class"} if is_home else set()
+        elif is_home or path[-2] != "self":
+            found.add("instance")
+    return found
+
+
+def is_field(node: ast.ClassDef, name: str) -> bool:
+    """Whether a name is a field of a data class, a struct, a model: each instance has its own."""
+    bases = {ast.unparse(each).rpartition(".")[2].partition("[")[0] for each in node.bases}
+    decorators = [ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in node.decorator_list]
+    if not bases & _DATA_BASES and not any(each in _DATA_DECORATORS for each in decorators):
+        return False
+    return any(
+        isinstance(each, ast.AnnAssign)
+        and isinstance(each.target, ast.Name)
+        and each.target.id == name
+        and "ClassVar" not in ast.unparse(each.annotation)
+        for each in node.body
+    )
+
+
+def _is_overridden(facts: ModuleFacts, owner: str, name: str) -> bool:
+    """Whether a class of the module that inherits from one of this name binds the attribute anew."""
+    kin = {owner}
+    for each in [each for each in ast.walk(facts.tree) if isinstance(each, ast.ClassDef)]:
+        if kin.isdisjoint(ast.unparse(base).rpartition(".")[2] for base in each.bases):
+            continue
+        kin.add(each.name)
+        for statement in each.body:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                return True
+    return False
+
+
+def _facts(side: Side, module: str) -> ModuleFacts | None:
+    try:
+        return side.facts(module)
+    except SourceError:
+        return None
+
+
+def moments_of(twins: Twins) -> Moments:
+    """One for both sides of a pair and all mutants of it."""
+    found = twins.notes.setdefault("moments", Moments(twins))
+    assert isinstance(found, Moments)
+    return found
