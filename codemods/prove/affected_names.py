@@ -39,6 +39,22 @@ def words(node: ast.AST) -> set[str]:
     return found
 
 
+def bound_names(node: ast.AST | None) -> dict[str, str]:
+    """What a class and its methods bind: methods (whatever they do), values with their text, attributes of objects."""
+    found: dict[str, str] = {}
+    for statement in getattr(node, "body", ()):
+        if isinstance(statement, DefNode):
+            found[statement.name] = ""
+            continue
+        for each in ast.walk(statement):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                found[each.id] = ast.dump(statement)
+    for each in ast.walk(node) if node is not None else ():
+        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+            found.setdefault(each.attr, "")
+    return found
+
+
 def in_annotations(node: DefNode) -> set[ast.AST]:
     """The nodes of what only says of which type something is: of parameters, of the result, of local variables."""
     found: list[ast.AST | None] = []

@@ -39,12 +39,26 @@ def outside_call(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if owner is not None and not isinstance(owner, type | type(builtins)):
         return _method(owner, callee, args, kwargs)
     module = getattr(callee, "__module__", None) or "builtins"
+    if module in ("dataclasses", "msgspec.structs", "attr", "copy") and args and type(args[0]) is Opaque:
+        return pure(f"{module}.{callee.__name__}", args, kwargs)  # they look into what they are given
     if module.partition(".")[0] in _BLIND or _is_subject(callee):
         return callee(*args, **kwargs)
     if isinstance(callee, type) and (issubclass(callee, BaseException) or _is_of_tree(callee)):
         return callee(*args, **kwargs)
     name = getattr(callee, "__qualname__", repr(callee))
     return pure(f"{module}.{name}", args, kwargs)
+
+
+def with_inner_opaque(callee: Any, error: TypeError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same where opaque values are inside what it is given: `", ".join([value])`. error: what Python made of
+    it."""
+    if not any(name in str(error) for name in ("Opaque", "opaque")):
+        raise error
+    owner = getattr(callee, "__self__", None)
+    if isinstance(owner, str):
+        return _method(owner, callee, args, kwargs)
+    name = f"{getattr(callee, '__module__', None) or 'builtins'}.{getattr(callee, '__qualname__', repr(callee))}"
+    return pure(name, args, kwargs)
 
 
 def _is_subject(callee: Any) -> bool:

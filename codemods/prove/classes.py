@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import types
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -37,6 +38,7 @@ class ClassSubject:
 
     def __init__(self, loader: Loader, reference: str) -> None:
         self.loader, self.reference = loader, reference
+        current.run = loader.run
         self.module, _, self.qualname = reference.partition(":")
         node, _ = loader.side.definition(self.module, self.qualname)
         if not isinstance(node, ast.ClassDef):
@@ -198,7 +200,7 @@ class ClassSubject:
         """What the attributes hold now, where that is not what they held."""
         fields = _fields(instance)
         for name in sorted({*fields, *seen}):
-            now = run.freezer.freeze(fields[name]) if name in fields else ("nothing",)
+            now = _frozen(run, fields[name]) if name in fields else ("nothing",)
             before = seen.get(name, _MISSING)
             if before is _MISSING or term(OP, "is", before) is not term(OP, "is", now):
                 seen[name] = now
@@ -218,6 +220,11 @@ class ClassSubject:
             if any(isinstance(target, ast.Name) and target.id == name for target in targets):
                 return ((f"<{self.loader.side.label}>{self.path}", each.lineno),)
         return ()
+
+
+def _frozen(run: Run, value: Any) -> Any:
+    """What an attribute holds. Not what a generator would yield: to look would be to take it."""
+    return ("generator",) if isinstance(value, types.GeneratorType) else run.freezer.freeze(value)
 
 
 def _fields(instance: Any) -> dict[str, Any]:
@@ -246,7 +253,7 @@ class PairOfClasses:
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
         self.old = ClassSubject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
         self.new = ClassSubject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
-        self.old.plan = self.new.plan = plan_of(self.old.kind, self.new.kind)
+        self.old.plan = self.new.plan = plan_of(twins, self.old.kind, self.new.kind)
         bind_same(self.same)
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
 

@@ -104,8 +104,11 @@ def _settled(effects: list[_Effect], settler: Settler) -> list[_Effect]:
 
 
 def _settle(each: Opaque, settler: Settler) -> Opaque:
+    if each._u_kind is CALL:  # made it was, whatever is known of its result
+        return term(CALL, *settler.settle(each._u_parts))
     settled = settler.settle(each)
-    return settled if type(settled) is Opaque else term(EVENT, "call", each)
+    assert type(settled) is Opaque
+    return settled
 
 
 def _in_step(old: list[_Effect], new: list[_Effect], settler: Settler) -> list[Difference] | None:

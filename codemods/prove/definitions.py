@@ -31,10 +31,20 @@ def class_slice(node: ast.ClassDef, wanted: set[str] | None) -> ast.ClassDef:
     """A class with these methods alone (None: all)."""
     if wanted is None:
         return node
+    wanted = wanted | _used_in_body(node)
     kept = [each for each in node.body if _is_kept(each, wanted)]
     sliced = copy.copy(node)
     sliced.body = kept or [ast.copy_location(ast.Pass(), node)]
     return sliced
+
+
+def _used_in_body(node: ast.ClassDef) -> set[str]:
+    """What statements of the class itself, and decorators of its methods, name: `size = property(_size)`."""
+    found: set[str] = set()
+    for each in node.body:
+        for part in each.decorator_list if isinstance(each, FunctionNode) else [each]:
+            found.update(inner.id for inner in ast.walk(part) if isinstance(inner, ast.Name))
+    return found
 
 
 def _is_kept(node: ast.stmt, wanted: set[str]) -> bool:

@@ -103,19 +103,21 @@ class Freezer:
             return ("partial", self._inner(value.func, depth + 1), self._inner(value.args, depth + 1), keywords)
         if isinstance(value, types.GeneratorType | map | filter | zip | enumerate | reversed):
             return self._generator(value, depth)
-        held = getattr(value, "_u_held", None)
-        if held is not None and type(held) is not Opaque:
-            return held.frozen()  # a table with contents that nobody knows (tables.py)
+        if "_u_table" in kind.__dict__:
+            return value._u_held.frozen()  # a table with contents that nobody knows (tables.py)
         label = getattr(value, "__dict__", {}).get("_u_term")
         return label if label is not None else self._object(value, kind, depth)
 
     def _generator(self, value: Any, depth: int) -> Any:
         """What it would yield: whoever is given it would take it now."""
-        found = []
-        for each in value:
-            found.append(self._inner(each, depth + 1))
-            if len(found) > 64:
-                break
+        found: list[Any] = []
+        try:
+            for each in value:
+                found.append(self._inner(each, depth + 1))
+                if len(found) > 64:
+                    break
+        except Exception as error:  # noqa: BLE001 - whatever taking the next one raises belongs to what it is
+            found.append(("raises", self._inner(error, depth + 1)))
         return ("iterator", *found)
 
     def _named(self, value: Any, depth: int) -> Any:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Collection, Sequence
 from functools import partial
 
+from codemods.prove.affected_names import bound_names, words
 from codemods.prove.pairs_affected import Affected
 from codemods.prove.partners import Partners, definition_of, definitions, split_key
 from codemods.prove.residue import IMPORTS, OLD, Residue
@@ -190,10 +191,29 @@ class PairsOfChange:
                     canonical = self.twins.canonical(self.new, key)
                     if self._is_changed_class(canonical, key, node):
                         changed.append((canonical, key))
-        for canonical, key in [*changed, *self.affected.subclasses([key for _, key in changed])]:
+        for canonical, key in [*changed, *self._subclasses(changed)]:
             found = self.new.definition(*split_key(key))[0]
             if isinstance(found, ast.ClassDef) and not is_abstract(found):
                 self._add(PairKind.CLASS, canonical, key)
+
+    def _subclasses(self, changed: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Those that use or bind what of changed classes came, went, is called in another way or has another value. All
+        else of a subclass, the pairs of the class itself and of its methods show: what a method of the same signature
+        does is uninterpreted there."""
+        found = self.affected.subclasses([key for _, key in changed])
+        names: set[str] = set()
+        for canonical, key in changed:
+            there, here = definition_of(self.old, canonical), definition_of(self.new, key)
+            if _bases(there) != _bases(here):
+                return found
+            old, new = bound_names(there), bound_names(here)
+            names |= self.affected.unsteady_methods(key)
+            names |= {name for name in {*old, *new} if old.get(name) != new.get(name)}
+        return [each for each in found if self._is_any_named(each, names)]
+
+    def _is_any_named(self, subclass: tuple[str, str], names: set[str]) -> bool:
+        nodes = [definition_of(self.old, subclass[0]), definition_of(self.new, subclass[1])]
+        return any(each is not None and not names.isdisjoint({*words(each), *bound_names(each)}) for each in nodes)
 
     def _is_changed_class(self, canonical: str, key: str, node: ast.ClassDef) -> bool:
         old_module, old_name = split_key(canonical)
@@ -231,6 +251,12 @@ class PairsOfChange:
             for each in facts.tree.body
             if not isinstance(each, DefNode) or facts.path != new.path or each.name not in new.bindings
         )
+
+
+def _bases(node: ast.AST | None) -> list[str]:
+    if not isinstance(node, ast.ClassDef):
+        return []
+    return [ast.dump(each) for each in (*node.bases, *node.keywords, *node.decorator_list)]
 
 
 def is_empty(node: FunctionNode) -> bool:

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_opaque
+from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_inner_opaque, with_opaque
 from codemods.prove.errors import Fault, NeverRaised, OpaqueError
 from codemods.prove.freeze import joined, mark, text_parts
 from codemods.prove.opaque import GLOBAL, ITEM, OP, Opaque, current, forgetting, term
@@ -27,9 +27,9 @@ def call(callee: Any, /, *args: Any, **kwargs: Any) -> Any:
     if kind is Opaque:
         return current.run.call(callee, args, kwargs)
     if kind is _FUNCTION:
-        if "_u_side" in callee.__globals__ or not with_opaque(args, kwargs):
+        if "_u_side" in callee.__globals__:
             return callee(*args, **kwargs)
-        return outside_call(callee, args, kwargs)
+        return outside_call(callee, args, kwargs) if with_opaque(args, kwargs) else _outside(callee, args, kwargs)
     if kind is _METHOD:
         return callee(*args, **kwargs)
     if kind is _BUILTIN or kind is type:
@@ -38,7 +38,17 @@ def call(callee: Any, /, *args: Any, **kwargs: Any) -> Any:
             return handler(*args, **kwargs)
         if with_opaque(args, kwargs):
             return outside_call(callee, args, kwargs)
+        if kind is _BUILTIN:
+            return _outside(callee, args, kwargs)
     return callee(*args, **kwargs)
+
+
+def _outside(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function outside the trees that is given nothing opaque itself, but may find it inside of what it is given."""
+    try:
+        return callee(*args, **kwargs)
+    except TypeError as error:
+        return with_inner_opaque(callee, error, args, kwargs)
 
 
 def call_spread(callee: Any, given: list[tuple[bool, Any]], named: list[tuple[str | None, Any]]) -> Any:

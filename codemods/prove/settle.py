@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from codemods.prove.facts import MISSING, is_truth
-from codemods.prove.freeze import joined
+from codemods.prove.freeze import joined, thaw
 from codemods.prove.opaque import ATTR, ITEM, OP, ROOT, TEXT, Opaque, forgetting, term
 from codemods.prove.world import World
 
@@ -78,12 +78,27 @@ class Settler:
                 constant = b[1] if type(b) is tuple and b and b[0] == "bool" else b
                 answer = told(("eq", a, constant)) if isinstance(constant, str | int) else MISSING
             return answer if name == "eq" or answer is MISSING else not answer
+        if name in ("lt", "le") and len(parts) == 2:
+            return self._is_less(*parts) if name == "lt" else _opposite(self._is_less(*reversed(parts)))
         if name == "not":
             answer = (
                 self._answer(parts[0]) if type(parts[0]) is Opaque and is_truth(parts[0]) else told(("true", parts[0]))
             )
             return answer if answer is MISSING else not answer
         return told(("true", value))
+
+    def _is_less(self, a: Any, b: Any) -> Any:
+        """As a run asks for it (questions.py)."""
+        low, high = thaw(a), thaw(b)
+        if type(a) is Opaque and isinstance(high, int | float):
+            return self._world.told(("lt", a, high))
+        if type(b) is Opaque and isinstance(low, int | float):
+            return _opposite(self._world.told(("le", b, low)))
+        return self._world.told(("less", a, b))
+
+
+def _opposite(answer: Any) -> Any:
+    return answer if answer is MISSING else not answer
 
 
 def _piece(part: Any) -> Any:

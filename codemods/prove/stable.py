@@ -201,6 +201,10 @@ class Twins:
 
     def is_same_function(self, old_module: str, old: DefNode, new_module: str, new: DefNode) -> bool:
         """Equal text, and every name in it means the same: nothing to prove."""
+        return self.is_same_text(old_module, old, new_module, new)
+
+    def is_same_text(self, old_module: str, old: ast.stmt, new_module: str, new: ast.stmt) -> bool:
+        """The same of any statement."""
         if self.digest(old) != self.digest(new):
             return False
         names = {each.id for each in ast.walk(old) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}

@@ -33,6 +33,7 @@ class Subject:
 
     def __init__(self, loader: Loader, reference: str, renamed: dict[str, Any] | None = None) -> None:
         self.loader, self.reference = loader, reference
+        current.run = loader.run  # what is asked of opaque values while code is loaded is no part of a run
         self.renamed = renamed or {}
         module, _, self.qualname = reference.partition(":")
         node, owner = loader.side.definition(module, self.qualname)

@@ -14,6 +14,8 @@ from codemods.prove.freeze import mark
 class OpenDict(dict[Any, Any]):
     """What is kept of it is in `_u_held`; as a dict it is empty."""
 
+    _u_table = True
+
     def __init__(self, key: str, changers: Collection[str], factory: Callable[[], Any] | None = None) -> None:
         super().__init__()
         self._u_held, self.default_factory = Contents(key, changers), factory
@@ -125,6 +127,8 @@ class OpenDict(dict[Any, Any]):
 class OpenList(list[Any]):
     """The same for a list: items are added without a look at those before."""
 
+    _u_table = True
+
     def __init__(self, key: str, changers: Collection[str]) -> None:
         super().__init__()
         self._u_held = Contents(key, changers)
@@ -180,6 +184,8 @@ for _name in _WHOLE:
 
 class OpenSet(MutableSet[Any]):
     """The same for a set. No subclass of one: what is in a set, the C code of others reads without asking."""
+
+    _u_table = True
 
     def __init__(self, key: str, changers: Collection[str]) -> None:
         self._u_held = ContentsOfSet(key, changers)
