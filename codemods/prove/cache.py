@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 import codemods
-from codemods.repo.cache_dir import cache_dir
+from codemods.repo.cache_dir import cache_dir, user_cache_dir
 from codemods.schema.errors import SourceError
 
 MAX_BYTES = 64 << 20
@@ -172,9 +172,7 @@ def _made(place: Path) -> Path:
 
 def _own_key() -> bytes:
     """Of this user on this machine; made when it is missing. Raises OSError."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    home = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~"), ".cache")
-    path = home / "unmoved" / "seal"
+    path = user_cache_dir() / "seal"
     with contextlib.suppress(FileNotFoundError):
         return _read_key(path)
     path.parent.mkdir(parents=True, exist_ok=True)

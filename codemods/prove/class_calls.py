@@ -42,12 +42,14 @@ class Call(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """name: of the class. making: how an instance is made. sequences: of names of `calls`."""
+    """name: of the class. making: how an instance is made. sequences: of names of `calls`. tested: what of the new
+    class these calls are for, by module and qualified name."""
 
     name: str = ""
     making: Call = Call()
     calls: dict[str, Call] = {}
     sequences: tuple[tuple[str, ...], ...] = ((),)
+    tested: tuple[tuple[str, str], ...] = ()
 
 
 def plan_of(twins: Twins, old: type, new: type) -> Plan:
@@ -64,6 +66,7 @@ def plan_of(twins: Twins, old: type, new: type) -> Plan:
         making=_making(old),
         calls=calls,
         sequences=((), *((name,) for name in order[:_MOST_ALONE]), *product(order[:_MOST_IN_PAIRS], repeat=2)),
+        tested=other.tested,
     )
 
 
@@ -75,10 +78,11 @@ class Altered:
         self._twins = twins
         mine, theirs = _members(twins.old, old), _members(twins.new, new)
         self.names = {name for name in {*mine, *theirs} if not self._is_alike(mine.get(name), theirs.get(name))}
-        used = {name: _words(node for _, node in found) for name, found in mine.items()}
+        used = {name: _words(node for *_, node in found) for name, found in mine.items()}
         for name, found in theirs.items():
-            used[name] = used.get(name, set()) | _words(node for _, node in found)
-        made = _made_of([node for found in (*mine.values(), *theirs.values()) for _, node in found])
+            used[name] = used.get(name, set()) | _words(node for *_, node in found)
+        self._theirs = theirs
+        made = _made_of([node for found in (*mine.values(), *theirs.values()) for *_, node in found])
         self.reaching = set(self.names)
         size = -1
         while size != len(self.reaching):
@@ -86,13 +90,26 @@ class Altered:
             for known in (used, made):
                 self.reaching.update(name for name, words in known.items() if not words.isdisjoint(self.reaching))
 
+    @property
+    def tested(self) -> tuple[tuple[str, str], ...]:
+        """The methods of the new class that are what they were not, or may use one that is not."""
+        found = [
+            (module, f"{owner}.{name}")
+            for name, members in sorted(self._theirs.items())
+            for module, owner, node in members
+            if name in self.reaching and isinstance(node, FunctionNode)
+        ]
+        return tuple(dict.fromkeys(found))
+
     def _is_alike(self, old: _Member | None, new: _Member | None) -> bool:
         if not old or not new or len(old) != len(new):
             return False
-        return all(self._twins.is_same_text(there, a, here, b) for (there, a), (here, b) in zip(old, new, strict=True))
+        return all(
+            self._twins.is_same_text(there, a, here, b) for (there, _, a), (here, _, b) in zip(old, new, strict=True)
+        )
 
 
-_Member = list[tuple[str, ast.stmt]]  # the module and the text of all that binds a name: a property has three
+_Member = list[tuple[str, str, ast.stmt]]  # module, class and text of all that binds a name: a property has three
 
 
 def _members(side: Side, kind: type) -> dict[str, _Member]:
@@ -103,7 +120,7 @@ def _members(side: Side, kind: type) -> dict[str, _Member]:
         own: dict[str, _Member] = {}
         for statement in node.body if isinstance(node, ast.ClassDef) else ():
             for name in _bound(statement):
-                own.setdefault(name, []).append((each.__module__, statement))
+                own.setdefault(name, []).append((each.__module__, each.__qualname__, statement))
         found = own | found
     return found
 

@@ -165,6 +165,7 @@ class PairOfModules:
         made.twins = self.twins.with_new(side)
         made.new = ModuleSubject(made.twins, side, self.new.module, self.new.scope, self.real_modules)
         made.new.facts = self.new.facts
+        made.new.codes = {path: code for path, code in self.new.codes.items() if path != self.new.path}
         return made
 
     def twin_of(self, subject: ModuleSubject) -> PairOfModules:

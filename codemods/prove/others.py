@@ -1,9 +1,10 @@
 """A pair that is no callable, a class or a module, from its reference to its verdict: walked through every world as a
-pair of callables is, on opaque values alone. Mutants are the callables' business."""
+pair of callables is, on opaque values alone; then controls and power."""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,12 +14,15 @@ from codemods.prove.explore import Budget
 from codemods.prove.imports import PairOfModules
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Walk, walk
+from codemods.prove.power import Power, is_told_apart, measured, places_of
+from codemods.prove.prover import with_power
 from codemods.prove.stable import Twins
 from codemods.prove.wording import in_words
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Level, Pair, PairKind, PairResult, ProofVerdict, inconclusive
 
 _CONTROL_PATHS = 40
+_MUTANT_WORLDS = (1000, 2000)  # paths and faults
 
 
 def prove_other(twins: Twins, pair: Pair, options: ProveOptions) -> PairResult:
@@ -58,7 +62,24 @@ def _proved(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Pair
         effects = effects_of(first, subjects) if first is not None else None  # type: ignore[arg-type]
         return replace(result, verdict=ProofVerdict.DIFFERS, reason="; ".join(stale), effects=effects)
     reason = subjects.problem() or shown.gone or _unfollowed(walked) or _controlled(subjects)
-    return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=reason) if reason else result
+    if reason:
+        return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=reason)
+    return with_power(result, _power(subjects, walked, pair, options, end)) if options.mutants else result
+
+
+def _power(
+    subjects: PairOfClasses | PairOfModules, walked: Walk, pair: Pair, options: ProveOptions, end: float
+) -> Power:
+    """By mutants of the methods that the calls are for, and of what importing the module runs."""
+    is_class = isinstance(subjects, PairOfClasses)
+    tested = subjects.new.plan.tested if isinstance(subjects, PairOfClasses) else [(subjects.new.module, "")]
+
+    def differs(mutated: PairOfClasses | PairOfModules, end: float) -> bool:
+        budget = Budget(*_MUTANT_WORLDS, max(0.5, end - time.monotonic()))
+        return bool(walk(mutated, budget, most=1, besides=walked.known, with_faults=is_class).found)  # type: ignore[arg-type]
+
+    places = places_of(subjects.twins.new, tested)
+    return measured(places, partial(is_told_apart, subjects, differs), pair, options, end)
 
 
 def _level(subjects: PairOfClasses | PairOfModules, walked: Walk) -> Level:

@@ -5,24 +5,29 @@ from __future__ import annotations
 import ast
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from msgspec import Struct
 
 from codemods.prove.mutants import Mutant, mutants_of, pick
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import PairOfSubjects
-from codemods.prove.sides import DefNode, ModuleFacts, Side
+from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side
 from codemods.prove.stable import Twins
-from codemods.prove.subject import Subject
 from codemods.prove.survivors import Accepted, judge
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Mutants, Pair, Survivor
 from codemods.source.nodes import first_line
 
-Differs = Callable[[PairOfSubjects, float], bool]
+AnyPair = Any  # pairs of callables, of classes, of modules: `twins` and `with_new(side)` is what they share here
+Differs = Callable[[AnyPair, float], bool]
 _SHARE = 0.25  # of its time budget again, a pair may take for its mutants
 _LEAST_SECONDS = 5.0
+
+
+IsTold = Callable[["Place", Mutant, float], bool]
 
 
 class Power(Struct, frozen=True):
@@ -32,12 +37,18 @@ class Power(Struct, frozen=True):
     problem: str = ""
 
 
-class _Place(Struct, frozen=True, eq=False):
-    """A function of the new side that runs in a pair."""
+class Place(Struct, frozen=True, eq=False):
+    """A function of the new side that runs in a pair; with no name, what importing the module runs."""
 
     facts: ModuleFacts
     qualname: str
     source: str
+
+    def mutants(self) -> Iterator[Mutant]:
+        """None in functions, where it is a module: importing it does not run them."""
+        for mutant in mutants_of(self.source, self.qualname):
+            if self.qualname or not isinstance(_find(self.facts.tree, mutant.symbol), FunctionNode):
+                yield mutant
 
     @property
     def reference(self) -> str:
@@ -47,14 +58,19 @@ class _Place(Struct, frozen=True, eq=False):
 def measure(pair: PairOfSubjects, differs: Differs, spec: Pair, options: ProveOptions, end: float) -> Power:
     """Run mutants of everything of the new side that the pair executes. The time: what is left until `end` (monotonic
     seconds), and a share of the budget more."""
-    end = max(end, time.monotonic() + _LEAST_SECONDS, time.monotonic() + options.seconds * _SHARE)
-    places = _places(pair.new)
+    places = places_of(pair.new.loader.side, pair.new.loader.executed)
     unknown = [each for each in spec.focus if each not in {place.reference for place in places}]
     if unknown:
         return Power(Mutants(), f"{unknown[0]}, which the spec's `focus` names, does not run in this pair")
     if spec.focus:
         places = [place for place in places if place.reference in spec.focus]
-    made = [(place, mutant) for place in places for mutant in mutants_of(place.source, place.qualname)]
+    return measured(places, partial(is_told_apart, pair, differs), spec, options, end)
+
+
+def measured(places: Sequence[Place], is_told: IsTold, spec: Pair, options: ProveOptions, end: float) -> Power:
+    """Of the mutants of these places, how many are told apart in the time."""
+    end = max(end, time.monotonic() + _LEAST_SECONDS, time.monotonic() + options.seconds * _SHARE)
+    made = [(place, mutant) for place in places for mutant in place.mutants()]
     chosen = {mutant.id: (place, mutant) for place, mutant in made}
     picked = pick([mutant for _, mutant in made], options.mutants, options.seed)
     killed, left, untried = 0, [], {each.id for _, each in made} - {each.id for each in picked}
@@ -63,7 +79,7 @@ def measure(pair: PairOfSubjects, differs: Differs, spec: Pair, options: ProveOp
         if time.monotonic() > end:
             untried.add(mutant.id)
             continue
-        if _is_told_apart(pair, place, mutant, differs, end):
+        if is_told(place, mutant, end):
             killed += 1
         elif time.monotonic() > end:
             untried.add(mutant.id)  # it was cut short
@@ -72,7 +88,7 @@ def measure(pair: PairOfSubjects, differs: Differs, spec: Pair, options: ProveOp
     return _judged(killed, left, spec, {mutant.id for _, mutant in made}, untried)
 
 
-def _judged(killed: int, left: list[tuple[_Place, Mutant]], spec: Pair, existing: set[str], untried: set[str]) -> Power:
+def _judged(killed: int, left: list[tuple[Place, Mutant]], spec: Pair, existing: set[str], untried: set[str]) -> Power:
     accepted = [Accepted(id=each.id, why=each.why) for each in spec.accepted]
     judged = judge([mutant for _, mutant in left], accepted, existing=existing, untried=untried)
     reasons = {mutant.id: one.why for mutant, one in judged.explained}
@@ -96,28 +112,36 @@ def _judged(killed: int, left: list[tuple[_Place, Mutant]], spec: Pair, existing
     return Power(mutants, problem)
 
 
-def _places(subject: Subject) -> list[_Place]:
-    found: list[_Place] = []
-    for module, qualname in dict.fromkeys(subject.loader.executed):
-        facts = subject.loader.side.facts(module)
-        if facts is None:
-            continue
-        source = subject.loader.side.files.read(facts.path).decode("utf-8", "replace")
-        found.append(_Place(facts, qualname, source))
+def places_of(side: Side, functions: Iterable[tuple[str, str]]) -> list[Place]:
+    """Functions of a side, by module and qualified name."""
+    found: list[Place] = []
+    for module, qualname in dict.fromkeys(functions):
+        facts = side.facts(module)
+        if facts is not None:
+            found.append(Place(facts, qualname, side.files.read(facts.path).decode("utf-8", "replace")))
     return found
 
 
-def _is_told_apart(pair: PairOfSubjects, place: _Place, mutant: Mutant, differs: Differs, end: float) -> bool:
+def is_told_apart(pair: AnyPair, differs: Differs, place: Place, mutant: Mutant, end: float) -> bool:
     """A mutant that can't even be loaded is told apart."""
-    node = mutated(place.source, place.facts, place.qualname, mutant)
-    if node is None:
+    node = mutated(place.source, place.facts, place.qualname, mutant) if place.qualname else None
+    if node is None and place.qualname:
         return True
     try:
-        return differs(pair.with_new(_side_with(pair.twins.new, place, node)), end)
+        side = _side_with(pair.twins.new, place, node) if node is not None else _side_of(pair.twins.new, place, mutant)
+        return differs(pair.with_new(side), end)
     except (UnmovedError, RecursionError):
         return True
     except Exception:  # noqa: BLE001 - whatever the mutant raises while it is loaded tells it apart
         return True
+
+
+def _side_of(side: Side, place: Place, mutant: Mutant) -> Side:
+    """The side with another text of a whole module. Raises SyntaxError."""
+    raw = mutant.applied(place.source).encode()
+    made = side.with_facts(ModuleFacts(place.facts.module, place.facts.path, raw))
+    made.files = side.files.write(place.facts.path, raw)
+    return made
 
 
 def mutated(source: str, facts: ModuleFacts, qualname: str, mutant: Mutant) -> DefNode | None:
@@ -143,6 +167,8 @@ def mutated(source: str, facts: ModuleFacts, qualname: str, mutant: Mutant) -> D
 
 
 def _find(tree: ast.AST, qualname: str) -> DefNode | None:
+    if not qualname:
+        return None
     node: ast.AST = tree
     for part in qualname.split("."):
         found = [
@@ -154,7 +180,7 @@ def _find(tree: ast.AST, qualname: str) -> DefNode | None:
     return node if isinstance(node, DefNode) else None
 
 
-def _side_with(side: Side, place: _Place, node: DefNode) -> Side:
+def _side_with(side: Side, place: Place, node: DefNode) -> Side:
     """The side with one definition replaced; everything else is shared."""
     old = _find(place.facts.tree, place.qualname)
     assert old is not None

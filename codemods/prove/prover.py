@@ -125,10 +125,11 @@ def _judged(result: PairResult, evidence: Evidence, options: ProveOptions, end: 
     if options.mutants == 0:
         return result
     power = measure(evidence.pair, _runner(evidence, pair), pair, options, end)
-    return _with_power(result, power)
+    return with_power(result, power)
 
 
-def _with_power(result: PairResult, power: Power) -> PairResult:
+def with_power(result: PairResult, power: Power) -> PairResult:
+    """What agrees, with what that is worth."""
     result = replace(result, mutants=power.mutants)
     if power.problem:
         return replace(result, verdict=ProofVerdict.INCONCLUSIVE, reason=power.problem)

@@ -199,6 +199,8 @@ def amounts(row: PairResult) -> list[str]:
         found.append(f"{row.bounded:,} cut at a bound")
     if row.mutants.total:
         found.append(f"mutants {row.mutants.killed}/{row.mutants.total}")
+    elif row.verdict is ProofVerdict.AGREES:
+        found.append("power: none")  # no mutant was tried: nothing says that this could have come out otherwise
     return [*found, "from the cache" if row.is_cached else f"{row.seconds:.1f} s"]
 
 

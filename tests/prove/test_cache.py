@@ -204,3 +204,17 @@ def test_the_oldest_go_when_it_grows_too_large(root: Path, monkeypatch: pytest.M
         cache.get(keys[0], Result)  # asked for again and again
     assert 5_000 < sum(path.stat().st_size for path in entries(root)) <= 10_000
     assert cache.get(keys[0], Result) and cache.get(keys[-1], Result) and not cache.get(keys[1], Result)
+
+
+def test_nothing_is_written_into_a_bare_repository(tmp_path: Path, home: Path) -> None:
+    """It is given as the root where there is no work tree; what is kept of it belongs to who asked."""
+    bare, other = tmp_path / "bare", tmp_path / "other"
+    for each in (bare, other):
+        subprocess.run(["git", "init", "-q", "--bare", str(each)], check=True)
+    before = sorted(bare.rglob("*"))
+    cache = Cache(bare)
+    assert cache.put(KEY, GOOD)
+    assert Cache(bare).get(KEY, Result) == GOOD
+    assert Cache(other).get(KEY, Result) is None
+    assert sorted(bare.rglob("*")) == before
+    assert any(path.is_file() for path in (home / "unmoved" / "roots").rglob("prove/*/*"))

@@ -320,7 +320,7 @@ def test_long_lists_are_cut_and_counted() -> None:
 
 def test_amounts_leave_out_what_was_not_done() -> None:
     row = msgspec.structs.replace(agreeing(), faults=0, mutants=Mutants(), is_cached=True, bounded=2, paths=1)
-    assert amounts(row) == ["exhaustive", "1 path", "2 cut at a bound", "from the cache"]
+    assert amounts(row) == ["exhaustive", "1 path", "2 cut at a bound", "power: none", "from the cache"]
 
 
 # -- effects side by side
