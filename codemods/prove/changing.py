@@ -29,8 +29,8 @@ class Changes:
         self.stored: dict[Path, set[str]] = {}
         self.handed: dict[Path, set[str]] = {}
         self.calls: dict[str, set[str]] = {}  # the names that each function uses
-        for function, owner in functions_in(tree):
-            _Function(self, function, owner).read()
+        for function in functions_in(tree):
+            _Function(self, function).read()
 
     def reaching(self, names: set[str]) -> frozenset[str]:
         """These functions, and those of the module that use one of them."""
@@ -51,30 +51,33 @@ def changes_of(facts: ModuleFacts) -> Changes:
     return found
 
 
-def functions_in(tree: ast.Module) -> Iterator[tuple[FunctionNode, str]]:
-    """The outermost functions, each with the name of the class around it."""
-    pending: list[tuple[ast.AST, str]] = [(tree, "")]
+def functions_in(tree: ast.Module) -> Iterator[FunctionNode]:
+    """The outermost functions, those of classes among them."""
+    pending: list[ast.AST] = [tree]
     while pending:
-        node, owner = pending.pop()
-        for each in ast.iter_child_nodes(node):
+        for each in ast.iter_child_nodes(pending.pop()):
             if isinstance(each, FunctionNode):
-                yield each, owner
-            elif isinstance(each, ast.ClassDef):
-                pending.append((each, each.name))
+                yield each
             elif isinstance(each, ast.stmt | ast.ExceptHandler):
-                pending.append((each, owner))
+                pending.append(each)
+
+
+_LOOKED_AT = (
+    ast.Attribute, ast.Subscript, ast.AugAssign, ast.Compare, ast.For, ast.AsyncFor, ast.comprehension, ast.Call,
+)  # fmt: skip
 
 
 class _Function:
-    def __init__(self, into: Changes, node: FunctionNode, owner: str) -> None:
-        self._into, self._node, self._owner = into, node, owner
-        self._local = _bound_in(node)
+    def __init__(self, into: Changes, node: FunctionNode) -> None:
+        self._into, self._node = into, node
+        self._nodes = list(ast.walk(node))
+        self._local = _bound_in(self._nodes)
         self._others: dict[str, Path] = {}  # names that stand for something that outlives the call
         self._inside: set[int] = set()  # parts of a longer path, and what is only looked at
 
     def read(self) -> None:
         used = self._into.calls.setdefault(self._node.name, set())
-        nodes = list(ast.walk(self._node))
+        nodes = self._nodes
         for each in nodes:
             if isinstance(each, ast.Name):
                 used.add(each.id)
@@ -85,9 +88,11 @@ class _Function:
                 if path:
                     self._others[each.targets[0].id] = path
         for each in nodes:
-            self._look(each)
+            if isinstance(each, _LOOKED_AT):
+                self._look(each)
         for each in nodes:
-            self._hand(each)
+            if isinstance(each, ast.Name | ast.Attribute):
+                self._hand(each)
 
     def _look(self, node: ast.AST) -> None:
         if isinstance(node, ast.Attribute):
@@ -119,13 +124,9 @@ class _Function:
         elif isinstance(function, ast.Name) and function.id in _LOOKING:
             self._inside.update(map(id, node.args))
 
-    def _hand(self, node: ast.AST) -> None:
+    def _hand(self, node: ast.Name | ast.Attribute) -> None:
         """Something that is used whole: an argument, a result, a part of another thing."""
-        if (
-            isinstance(node, ast.Name | ast.Attribute)
-            and isinstance(node.ctx, ast.Load)
-            and id(node) not in self._inside
-        ):
+        if isinstance(node.ctx, ast.Load) and id(node) not in self._inside:
             self._note(self._into.handed, self._path(node))
 
     def _note(self, into: dict[Path, set[str]], path: Path) -> None:
@@ -162,13 +163,16 @@ _LOOKING = frozenset(
 )
 
 
-def _bound_in(node: FunctionNode) -> set[str]:
+def _bound_in(nodes: list[ast.AST]) -> set[str]:
     """The names that are a function's own."""
-    found = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    found: set[str] = set()
     shared: set[str] = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
-            found.add(each.id)
+    for each in nodes:
+        if isinstance(each, ast.Name):
+            if not isinstance(each.ctx, ast.Load):
+                found.add(each.id)
+        elif isinstance(each, ast.arg):
+            found.add(each.arg)
         elif isinstance(each, ast.Global):
             shared.update(each.names)
         elif isinstance(each, ast.ExceptHandler) and each.name:

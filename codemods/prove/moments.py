@@ -7,9 +7,10 @@ are read. A change through a name that no text shows (`vars(x)[k]`, a computed `
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
-from codemods.prove.changing import Changes, Path, changes_of
+from codemods.prove.changing import CHANGING, Changes, Path, changes_of
 from codemods.prove.sides import ModuleFacts, Side
 from codemods.prove.stable import Twins
 from codemods.schema.errors import SourceError
@@ -39,7 +40,7 @@ class Moments:
             found: set[str] = set()
             for side, mine in self._sides(key):
                 module, _, name = mine.partition(":")
-                for changes, path in self._named(side, module, name):
+                for changes, path in self._named(side, module, name, is_empty=is_empty):
                     for table in (changes.contents, *((changes.handed,) if is_empty else ())):
                         found |= changes.reaching(table.get(path, set())) if path in table else set()
                     for other, functions in changes.stored.items():
@@ -60,8 +61,10 @@ class Moments:
         facts = _facts(side, module)
         if facts is None:
             return False
+        leaf = module.rpartition(".")[2]  # who binds it anew has the module by its name
         return name in facts.rebound or any(
-            path in changes.stored for changes, path in self._named(side, module, name) if len(path) > 1
+            path in changes.stored
+            for changes, path in self._elsewhere(side, module, name, _binding(name, in_module=True), leaf)
         )
 
     def _sides(self, key: str) -> Iterator[tuple[Side, str]]:
@@ -69,20 +72,22 @@ class Moments:
         if self._twins.new is not self._twins.old:
             yield self._twins.new, self._twins.original(key)
 
-    def _named(self, side: Side, module: str, name: str) -> Iterator[tuple[Changes, Path]]:
-        """The modules that may use a name of a module, each with what they call it."""
+    def _named(self, side: Side, module: str, name: str, *, is_empty: bool) -> Iterator[tuple[Changes, Path]]:
+        """The modules that may change a name of a module, each with what they call it."""
         home = _facts(side, module)
-        if home is None:
-            return
-        yield changes_of(home), (name,)
+        if home is not None:
+            yield changes_of(home), (name,)
+            yield from self._elsewhere(side, module, name, None if is_empty else _changing(name))
+
+    @staticmethod
+    def _elsewhere(
+        side: Side, module: str, name: str, is_told: Told | None, *words: str
+    ) -> Iterator[tuple[Changes, Path]]:
+        """The same of other modules. is_told: what their text must have, None for any mention."""
         leaf = module.rpartition(".")[2]
-        for path in mentioning(side.files, name)[:_MOST_FILES]:
-            here = side.modules.module_of(path)
-            facts = _facts(side, here) if here != module else None
-            if facts is None:
-                continue
-            for bound, (_, alias) in facts.imports.items():
-                if alias.name == name and side.resolve(here, bound).key == f"{module}:{name}":
+        for facts in _mentioning(side, name, is_told, *words):
+            for bound, (_, alias) in facts.imports.items() if facts.module != module else ():
+                if alias.name == name and side.resolve(facts.module, bound).key == f"{module}:{name}":
                     yield changes_of(facts), (bound,)
                 elif alias.name.rpartition(".")[2] == leaf:
                     yield changes_of(facts), (bound, name)
@@ -113,15 +118,12 @@ class Moments:
         home = _facts(side, module)
         assert home is not None
         found |= _stored(changes_of(home), node.name, name, is_home=True)
-        for path in mentioning(side.files, name)[:_MOST_FILES]:
-            here = side.modules.module_of(path)
-            raw = side.files.read(path)
+        for facts in _mentioning(side, name, _binding(name)):
+            raw = side.files.read(facts.path)
             is_kin = node.name.encode() in raw
-            facts = _facts(side, here) if here != module and (is_kin or b"." + name.encode() in raw) else None
-            if facts is not None:
+            if facts is not home and (is_kin or b"." + name.encode() in raw):
                 found |= _stored(changes_of(facts), node.name, name, is_home=is_kin)
-            if facts is not None or here == module:
-                found |= {"instance"} if _is_overridden(facts or home, node.name, name) else set()
+            found |= {"instance"} if is_kin and _is_overridden(facts, node.name, name) else set()
         return found
 
     def field_changers(self, key: str, name: str, *, is_empty: bool) -> frozenset[str] | None:
@@ -131,7 +133,7 @@ class Moments:
             found: set[str] = set()
             for side, mine in self._sides(key):
                 leaf = mine.rpartition(":")[2].rpartition(".")[2]
-                for facts in self._mentioning(side, name):
+                for facts in _mentioning(side, name, None if is_empty else _changing(name)):
                     changes = changes_of(facts)
                     for table in (changes.contents, *((changes.handed,) if is_empty else ())):
                         for path, functions in table.items():
@@ -140,12 +142,37 @@ class Moments:
             self._changers[known] = frozenset(found) if found else None
         return self._changers[known]
 
-    @staticmethod
-    def _mentioning(side: Side, name: str) -> Iterator[ModuleFacts]:
-        for path in mentioning(side.files, name)[:_MOST_FILES]:
-            facts = _facts(side, side.modules.module_of(path))
-            if facts is not None:
-                yield facts
+
+Told = Callable[[bytes], object]  # whether a text may have what is looked for; parsing it is slow
+
+
+def _mentioning(side: Side, name: str, is_told: Told | None, *words: str) -> Iterator[ModuleFacts]:
+    """The modules that mention a name, and these words, in such a way."""
+    found = [path for path in mentioning(side.files, name, *words) if path.endswith(".py")]
+    if is_told is not None:
+        found = [path for path in found if is_told(side.files.read(path))]
+    for path in found[:_MOST_FILES]:
+        facts = _facts(side, side.modules.module_of(path))
+        if facts is not None:
+            yield facts
+
+
+def _binding(name: str, *, in_module: bool = False) -> Told:
+    """`x.name = `, `x.name += `, `name: T = ` in a class, `setattr(x, "name"`, and what looks like it. in_module: only
+    what is bound from outside."""
+    front = r"\." if in_module else ""
+    after = r"\b\s*(?::[^=\n]*|,[^=\n]*|\)\s*)?[-+*/|&^%@<>]{0,2}=(?!=)"
+    bound = re.compile(f"{front}{name}{after}".encode())
+    spelled = re.compile(f"[\"']{name}[\"']".encode())
+    return lambda raw: bound.search(raw) or (b"setattr(" in raw and spelled.search(raw))
+
+
+def _changing(name: str) -> Told:
+    """`name[`, `name.append(`, `del x.name`, `other = name`, `f(name)`."""
+    methods = "|".join(sorted(CHANGING))
+    changed = re.compile(rf"{name}\s*(?:\[|\.\s*(?:{methods})\b|[-+|&*^]=|[,)]|$)".encode(), re.MULTILINE)
+    gone = re.compile(rf"\bdel\b[^\n]*\b{name}\b".encode())
+    return lambda raw: changed.search(raw) or gone.search(raw)
 
 
 def _stored(changes: Changes, owner: str, name: str, *, is_home: bool) -> set[str]:
