@@ -4,6 +4,7 @@ and left, functions that were handed out called once."""
 from __future__ import annotations
 
 import inspect
+import types
 from typing import Any
 
 from codemods.prove.errors import Fault, Stopped, Unsupported
@@ -125,7 +126,8 @@ def call_back(run: Run, freezer: Freezer) -> None:
         done += 1
         run.record("callback", done)
         code = function.__code__
-        args = [term(ROOT, f"callback {done}, argument {index}") for index in range(code.co_argcount)]
+        count = code.co_argcount - isinstance(function, types.MethodType)
+        args = [term(ROOT, f"callback {done}, argument {index}") for index in range(count)]
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         kwargs = {name: term(ROOT, f"callback {done}, {name}") for name in names}
         try:

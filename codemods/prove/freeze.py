@@ -51,6 +51,7 @@ class Freezer:
     def __init__(self, name_of: Callable[[Any], str | None]) -> None:
         self._name_of = name_of
         self.callbacks: list[Any] = []
+        self.opened: frozenset[str] = frozenset()  # names of methods that stand for what they do, as a closure does
 
     def freeze(self, value: Any) -> Any:
         kind = type(value)
@@ -133,6 +134,9 @@ class Freezer:
         return ("named", f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}")
 
     def _method(self, value: types.MethodType, depth: int) -> Any:
+        if self.opened and self._name_of(value.__func__) in self.opened:
+            self.callbacks.append(value)
+            return ("function", value.__func__.__code__.co_argcount - 1, value.__func__.__code__.co_kwonlyargcount)
         owner = self._inner(value.__self__, depth + 1)
         name = getattr(value, "__name__", "?")
         return term(ATTR, owner, name, None) if type(owner) is Opaque else ("method", owner, name)

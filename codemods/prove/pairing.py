@@ -45,7 +45,8 @@ class Walk(Struct, eq=False):
 
 
 class PairOfSubjects:
-    """Both sides of a pair, live. same: terms of the new side that stand for terms of the old one, as text."""
+    """Both sides of a pair, live. same: terms of the new side that stand for terms of the old one, as text. opened:
+    what both sides share and is executed all the same, by its name on the old side."""
 
     def __init__(
         self,
@@ -56,10 +57,12 @@ class PairOfSubjects:
         is_real: bool = False,
         real_modules: frozenset[str] = frozenset(),
         same: Mapping[str, str] | None = None,
+        opened: frozenset[str] = frozenset(),
     ) -> None:
         self.twins, self.is_real, self.real_modules, self.same = twins, is_real, real_modules, dict(same or {})
-        self.old = Subject(Loader(twins, twins.old, is_real=is_real, real_modules=real_modules), old)
-        self.new = Subject(Loader(twins, twins.new, is_real=is_real, real_modules=real_modules), new)
+        self.opened = opened
+        self.old = Subject(self._loader(twins.old), old)
+        self.new = Subject(self._loader(twins.new), new)
         self.new.renamed = shared_names(self.old, self.new) | bind_same(self.same)
         self.new.never = frozenset({*self.new.roots()} - {*self.old.roots(), *self.new.renamed})
         if (
@@ -71,6 +74,9 @@ class PairOfSubjects:
                 each.fold_recursion()  # by induction: what differs in a call of itself differs in a call of it
         self.old.is_repeated = self.new.is_repeated = self.old.decorators != self.new.decorators
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
+
+    def _loader(self, side: Side) -> Loader:
+        return Loader(self.twins, side, is_real=self.is_real, real_modules=self.real_modules, opened=self.opened)
 
     @cached_property
     def _certain(self) -> Certain:
@@ -89,8 +95,7 @@ class PairOfSubjects:
         """The same old side beside another new one."""
         made = copy.copy(self)
         made.twins = self.twins.with_new(side)
-        loader = Loader(made.twins, side, is_real=self.is_real, real_modules=self.real_modules)
-        made.new = Subject(loader, self.new.reference)
+        made.new = Subject(made._loader(side), self.new.reference)
         made.new.renamed = shared_names(made.old, made.new) | bind_same(self.same)
         made.new.is_repeated, made.new.never = made.old.is_repeated, self.new.never
         return made

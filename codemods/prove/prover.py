@@ -18,6 +18,7 @@ from codemods.prove.explore import Budget
 from codemods.prove.inputs import input_term
 from codemods.prove.interpreted import is_interpreted
 from codemods.prove.opaque import Opaque
+from codemods.prove.opening import opened_walk
 from codemods.prove.options import ProveOptions
 from codemods.prove.pairing import Found, PairOfSubjects, Walk, walk
 from codemods.prove.power import Power, measure
@@ -138,11 +139,19 @@ def with_power(result: PairResult, power: Power) -> PairResult:
 
 def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evidence:
     """All paths; then, where they differ or could not all be walked, cases."""
-    subjects = PairOfSubjects(
-        twins, pair.old, pair.new, real_modules=frozenset((*pair.real, *options.real)), same=pair.same
-    )
-    left = max(1.0, end - time.monotonic())
-    walked = walk(subjects, Budget(options.paths, options.faults, left * _CONCRETE_SHARE))
+
+    def made(opened: frozenset[str]) -> PairOfSubjects:
+        real = frozenset((*pair.real, *options.real))
+        return PairOfSubjects(twins, pair.old, pair.new, real_modules=real, same=pair.same, opened=opened)
+
+    def walk_of(subjects: PairOfSubjects) -> Walk:
+        left = max(1.0, end - time.monotonic())
+        return walk(subjects, Budget(options.paths, options.faults, left * _CONCRETE_SHARE))
+
+    subjects = made(frozenset())
+    walked = walk_of(subjects)
+    if walked.found and not pair.deltas:
+        subjects, walked = opened_walk(subjects, walked, made, walk_of)
     domains = domains_of_pair(twins, pair, subjects.old, subjects.new)
     evidence = Evidence(pair=subjects, walked=walked, domains=domains, found=list(walked.found))
     unsupported = [reason for reason in walked.cut if reason.startswith("unsupported")]
@@ -190,8 +199,9 @@ def _guessed(pair: Pair, subjects: PairOfSubjects) -> set[Opaque]:
 
 def _try_cases(evidence: Evidence, twins: Twins, pair: Pair, options: ProveOptions, end: float) -> None:
     evidence.real = real = PairOfSubjects(
-        twins, pair.old, pair.new, is_real=True, real_modules=frozenset((*pair.real, *options.real)), same=pair.same
-    )
+        twins, pair.old, pair.new, is_real=True, real_modules=frozenset((*pair.real, *options.real)), same=pair.same,
+        opened=evidence.pair.opened,
+    )  # fmt: skip
     settled = {topic(each.difference, each.seen) for each in evidence.found}
     trials = Trials(real, evidence.domains, seed=options.seed, observed=pair.observed, settled=settled)
     most = 1 if not pair.deltas else _MOST_TOPICS  # what is meant must all be there, and nothing else

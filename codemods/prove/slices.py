@@ -59,7 +59,8 @@ class Space:
                 self.pending.discard(name)
             elif name in self.names and name not in self.given and name not in self.pending:
                 self.given.add(name)  # bound by the statement that bound another one
-                self.names[name] = self._held(name, self.names[name])
+                key = self.loader.canonical(f"{self.facts.module}:{name}")
+                self.names[name] = held_value(self.loader.moments, key, self.names[name])
             elif name not in self.names and self.facts.stars and not hasattr(builtins, name):
                 found = self.loader.side.resolve(self.facts.module, name)
                 if found.kind not in ("missing", "builtin"):
@@ -72,13 +73,14 @@ class Space:
             # What functions bind anew depends on the moment: an input, as an attribute is.
             key = self.loader.canonical(found.key)
             is_rebound = self.loader.moments.is_rebound(key)
-            return rebound_value(self.facts, name, key) if is_rebound else self._held(name, self._value(name))
+            return (
+                rebound_value(self.facts, name, key)
+                if is_rebound
+                else held_value(self.loader.moments, key, self._value(name))
+            )
         if found.module == self.facts.module and found.node is not None:
             return self.loader.opaque(found) if self.loader.is_opaque(found) else self.define(found.node)
         return self.loader.value(found)
-
-    def _held(self, name: str, value: Any) -> Any:
-        return held_value(self.loader.moments, self.loader.canonical(f"{self.facts.module}:{name}"), value)
 
     def _value(self, name: str) -> Any:
         """Run the statements that bind a name. Where they ask the world, the name itself is opaque."""
@@ -144,7 +146,10 @@ class Space:
 class Loader:
     """The live half of one side for one pair."""
 
-    def __init__(self, twins: Twins, side: Side, *, is_real: bool = False, real_modules: frozenset[str] = frozenset()):
+    def __init__(
+        self, twins: Twins, side: Side, *, is_real: bool = False, real_modules: frozenset[str] = frozenset(),
+        opened: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
         from codemods.prove.load_run import LoadRun
 
         self.twins, self.side, self.is_real, self.real_modules = twins, side, is_real, real_modules
@@ -152,7 +157,8 @@ class Loader:
         self.spaces: dict[str, Space] = {}
         self.reached: dict[str, set[int]] = {}  # by module: the branches that runs have taken (branches.py)
         self.executed: list[tuple[str, str]] = []  # module and qualified name of each function that may run
-        self.inside: set[str] = set()  # canonical names that are executed though both sides share them
+        self.opened = opened
+        self.inside: set[str] = set(opened)  # canonical names that are executed though both sides share them
         self.builtins = make_builtins(self, runtime.NAMES)
         self.state = State(self.spaces)
         self.traces = Traces()

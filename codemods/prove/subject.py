@@ -133,6 +133,7 @@ class Subject:
 
     def _run(self, world: World, trace: bool) -> Run:
         freezer = Freezer(self.loader.name_of)
+        freezer.opened = self.loader.opened
         run = Run(world, freezer, trace=trace)
         run.make = self._made
         run.lone = self.loader.lone.find
