@@ -21,7 +21,8 @@ _MOST = 4  # rounds: what was opened may call another one
 def opened_walk(
     pair: PairOfSubjects, walked: Walk, made: Callable[[frozenset[str]], PairOfSubjects], walk: Callable[..., Walk]
 ) -> tuple[PairOfSubjects, Walk]:
-    """The pair and the walk to go on with. made: the pair with these opened; walk: as the first one was."""
+    """The pair and the walk to go on with. made: the pair with these opened; walk: as the first one was,
+    or of so many paths."""
     current, found, tried = pair, walked, pair.opened
     for _ in range(_MOST):
         more = _one_sided(current, found.found) - tried
@@ -30,8 +31,10 @@ def opened_walk(
         tried |= more
         current = made(tried)
         found = walk(current)
-        is_as_far = found.is_complete or found.paths >= walked.paths  # a shorter walk shows less of anything
-        if is_as_far and _weight(found) < _weight(walked):
+        before = walked
+        if not found.is_complete and found.paths < walked.paths:
+            before = walk(pair, found.paths)  # a shorter walk shows less of anything
+        if _weight(found) < _weight(before):
             pair, walked = current, found
     return pair, walked
 

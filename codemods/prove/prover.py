@@ -144,9 +144,9 @@ def _gather(twins: Twins, pair: Pair, options: ProveOptions, end: float) -> Evid
         real = frozenset((*pair.real, *options.real))
         return PairOfSubjects(twins, pair.old, pair.new, real_modules=real, same=pair.same, opened=opened)
 
-    def walk_of(subjects: PairOfSubjects) -> Walk:
+    def walk_of(subjects: PairOfSubjects, paths: int = options.paths) -> Walk:
         left = max(1.0, end - time.monotonic())
-        return walk(subjects, Budget(options.paths, options.faults, left * _CONCRETE_SHARE))
+        return walk(subjects, Budget(paths, options.faults, left * _CONCRETE_SHARE))
 
     subjects = made(frozenset())
     walked = walk_of(subjects)

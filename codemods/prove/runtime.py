@@ -38,8 +38,7 @@ def call(callee: Any, /, *args: Any, **kwargs: Any) -> Any:
             return handler(*args, **kwargs)
         if with_opaque(args, kwargs):
             return outside_call(callee, args, kwargs)
-        if kind is _BUILTIN:
-            return _outside(callee, args, kwargs)
+        return _outside(callee, args, kwargs) if kind is _BUILTIN else callee(*args, **kwargs)
     return callee(*args, **kwargs)
 
 

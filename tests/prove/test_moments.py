@@ -265,9 +265,12 @@ _OF_CLASSES = [
 
 
 def _proved(old: dict[str, str], new: dict[str, str], name: str) -> PairResult:
-    sides = (Side(label, FileSet(MemoryTree({path: text.encode() for path, text in files.items()})))
-             for label, files in (("old", old), ("new", new)))  # fmt: skip
-    return prove_pair(Twins(*sides, ["m.py"]), Pair(old=f"m:{name}", new=f"m:{name}"), _OPTIONS)
+    sides = [
+        Side(label, FileSet(MemoryTree({path: text.encode() for path, text in files.items()})))
+        for label, files in (("old", old), ("new", new))
+    ]
+    twins = Twins(sides[0], sides[1], ["m.py"])
+    return prove_pair(twins, Pair(old=f"m:{name}", new=f"m:{name}"), _OPTIONS)
 
 
 def _of(text: str, name: str, before: str, after: str) -> PairResult:
