@@ -50,15 +50,12 @@ def outside_call(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def with_inner_opaque(callee: Any, error: TypeError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The same where opaque values are inside what it is given: `", ".join([value])`. error: what Python made of
-    it."""
-    if not any(name in str(error) for name in ("Opaque", "opaque")):
-        raise error
+    """The same where opaque values are inside what it is given: `", ".join([value])`. error: what Python made of it;
+    raised again where it is of anything else."""
     owner = getattr(callee, "__self__", None)
-    if isinstance(owner, str):
+    if isinstance(owner, str) and callee.__name__ == "join" and "Opaque" in str(error):
         return _method(owner, callee, args, kwargs)
-    name = f"{getattr(callee, '__module__', None) or 'builtins'}.{getattr(callee, '__qualname__', repr(callee))}"
-    return pure(name, args, kwargs)
+    raise error
 
 
 def _is_subject(callee: Any) -> bool:

@@ -57,6 +57,7 @@ class Space:
                 self.given.add(name)
                 self.names[name] = self._make(name)
                 self.pending.discard(name)
+                self.loader.state.add(self.facts.module, self, [name])
             elif name in self.names and name not in self.given and name not in self.pending:
                 self.given.add(name)  # bound by the statement that bound another one
                 key = self.loader.canonical(f"{self.facts.module}:{name}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,17 @@ class _Kept:
         self.open += [(f"{each.name}.{name}", value) for each in self.classes for name, value in each.open]
         self.caches = [value for value in self.values.values() if isinstance(value, _CACHE)]
         self.caches += [each for kept in self.classes for each in kept.before.values() if isinstance(each, _CACHE)]
+
+    def extend(self, new: dict[str, Any], names: dict[str, Any]) -> None:
+        """The same for names that were made while a run was on; `names` is all there is now."""
+        more = _Kept(new)
+        for mine, theirs in ((self.values, more.values), (self.tables, more.tables), (self.objects, more.objects)):
+            mine.update(theirs)
+        self.standing += more.standing
+        self.open += more.open
+        self.classes += more.classes
+        self.caches += more.caches
+        self.order = tuple(self.values.get(name, value) for name, value in names.items())
 
 
 class _KeptClass:
@@ -84,6 +95,17 @@ class State:
             if kept is None or len(kept.order) != len(space.names):
                 self._kept[module] = _Kept(space.names)
                 self._reach = None
+
+    def add(self, module: str, space: Space, names: Iterable[str]) -> None:
+        """What was made of a module just now, maybe in the middle of a run: what code does to it from here on is
+        seen."""
+        new = {name: space.names[name] for name in names if name in space.names}
+        kept = self._kept.get(module)
+        if kept is None:
+            self._kept[module] = _Kept(space.names)
+        elif new and len(kept.order) == len(space.names) - len(new):
+            kept.extend(new, space.names)
+        self._reach = None
 
     def is_out_of_reach(self, traces: Traces) -> bool:
         """Whether code that leaves these traces can't have changed anything here."""

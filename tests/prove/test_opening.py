@@ -79,3 +79,38 @@ def test_what_is_lost_with_it_shows(name: str, before: str, after: str, said: st
     found = _proved(name, before, after)
     assert found.verdict is ProofVerdict.DIFFERS
     assert any(said in each.message for each in found.deltas), found.deltas
+
+
+_STATE = """_world = None
+_sizes = {"a": 1}
+
+
+def destroy():
+    global _world
+    _world = None
+
+
+def shrink():
+    _sizes["a"] = 0
+"""
+_USER = """import state
+
+
+def stop(runner):
+    runner.release()
+    state.destroy()
+
+
+def less(runner):
+    runner.release()
+    state.shrink()
+"""
+
+
+@pytest.mark.parametrize(("name", "call"), [("stop", "    state.destroy()\n"), ("less", "    state.shrink()\n")])
+def test_what_a_module_that_is_met_in_the_middle_of_a_run_keeps(name: str, call: str) -> None:
+    """Its names are made when they are asked for; what the first call does to them counts as any other."""
+    files = [{"state.py": _STATE.encode(), "m.py": text.encode()} for text in (_USER, _USER.replace(call, ""))]
+    sides = [Side(label, FileSet(MemoryTree(each))) for label, each in zip(("old", "new"), files, strict=True)]
+    found = prove_pair(Twins(sides[0], sides[1], ["m.py"]), Pair(old=f"m:{name}", new=f"m:{name}"), _OPTIONS)
+    assert found.verdict is ProofVerdict.DIFFERS, found.reason
