@@ -8,17 +8,34 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
+from typing import TypeVar
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from engine.server.errors import ApiError
 from engine.server.service import Service
 
 log = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+T = TypeVar("T")
 _LAST_WORDS_S = 2.0  # in which errors reach those who wait
+
+
+async def unless_told(work: Awaitable[T]) -> T | None:
+    """Its result; None where a signal came first, and then it is cancelled and has cleaned up."""
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+    for each in _SIGNALS:
+        loop.add_signal_handler(each, task.cancel)
+    try:
+        await asyncio.wait({task})
+    finally:
+        task.cancel()
+        for each in _SIGNALS:
+            loop.remove_signal_handler(each)
+    return None if task.cancelled() else task.result()
 
 
 class _Uvicorn(uvicorn.Server):
@@ -29,6 +46,32 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+def _within(seconds: float) -> type[asyncio.Protocol]:
+    """HTTP, for connections that ask within so many seconds: one that says nothing, or only half of a head, is closed.
+    Of one that asked, the body has a limit of its own."""
+
+    class Protocol(H11Protocol):
+        _cycle_seen: object = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._look = self.loop.call_later(seconds, self._look_again)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._look.cancel()
+            super().connection_lost(exc)
+
+        def _look_again(self) -> None:
+            cycle: RequestResponseCycle | None = self.cycle  # none before the first request
+            if cycle is self._cycle_seen and (cycle is None or cycle.response_complete):
+                self.transport.close()
+                return
+            self._cycle_seen = cycle
+            self._look = self.loop.call_later(seconds, self._look_again)
+
+    return Protocol
+
+
 class Lifecycle:
     """One run of a server. Exit codes: 0 after a drain, 1 where something was cut off or the engine ended by itself."""
 
@@ -36,7 +79,7 @@ class Lifecycle:
         self._service = service
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=_within(service.limits.read_s),
             ws="none",
             lifespan="off",
             access_log=False,

@@ -17,7 +17,7 @@ from engine.distributed.addresses import bracketed
 from engine.loader.pull import locate
 from engine.schema.errors import BadConfig
 from engine.server import app, limits
-from engine.server.lifecycle import Lifecycle
+from engine.server.lifecycle import Lifecycle, unless_told
 from engine.server.limits import Limits
 from engine.server.link import Engine
 from engine.server.service import Service
@@ -85,7 +85,11 @@ async def _serve(
     args: ServerArgs, listener: socket.socket, *, api_key: str | None, bounds: Limits, start: Start
 ) -> int:
     texts = await asyncio.to_thread(load_tokenizer, args)
-    service = Service(await start(args), texts, args, bounds, created=Service.now())
+    engine = await unless_told(start(args))
+    if engine is None:
+        log.info("told to end while the engine was loading")
+        return 0
+    service = Service(engine, texts, args, bounds, created=Service.now())
     host, port = listener.getsockname()[:2]
     log.info("listening: url=http://%s:%d model=%s context=%d", bracketed(host), port, args.name, service.context)
     return await Lifecycle(service, app.build(service, api_key=api_key)).run(listener)

@@ -104,6 +104,7 @@ def test_the_first_delta_finishes_a_character_of_the_prompt_and_repeats_none() -
     ("given_template", "chosen"), [(" x ", "x"), ({"default": "d", "tool": "t"}, "d"), ({"tool": "t"}, "t")]
 )
 def test_a_template_is_chosen(given_template: Any, chosen: str) -> None:
+    # C39: a text is used as it is; of several by name, `default` or the only one.
     assert choose_template(given_template) == chosen
 
 

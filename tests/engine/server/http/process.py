@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -40,14 +41,17 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     executor: str = EXECUTOR
 
 
-class Server:
-    """One process. log: what it said so far."""
+def command(spec: Spec) -> list[str]:
+    return ["tests.engine.server.http.process", msgspec.json.encode(spec, enc_hook=str).decode()]
 
-    def __init__(self, spec: Spec) -> None:
-        raw = msgspec.json.encode(spec, enc_hook=str).decode()
+
+class Server:
+    """One process of a Python module. log: what it said so far."""
+
+    def __init__(self, module: list[str]) -> None:
         environ = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.engine.server.http.process", raw],
+            [sys.executable, "-m", *module],
             cwd=ROOT,
             env=environ,
             stderr=subprocess.PIPE,
@@ -89,8 +93,9 @@ class Server:
 
 
 @contextmanager
-def server(spec: Spec) -> Iterator[Server]:
-    made = Server(spec)
+def server(spec: Spec | list[str]) -> Iterator[Server]:
+    """list: a module of one's own, with its arguments."""
+    made = Server(command(spec) if isinstance(spec, Spec) else spec)
     try:
         yield made
     finally:
@@ -102,6 +107,12 @@ def server(spec: Spec) -> Iterator[Server]:
 
 def client(made: Server, **options: Any) -> httpx.Client:
     return httpx.Client(base_url=made.url, timeout=WITHIN_S, **options)
+
+
+def never(args: ServerArgs) -> None:
+    """An executor that does not come up."""
+    del args
+    time.sleep(3600)
 
 
 def main() -> int:

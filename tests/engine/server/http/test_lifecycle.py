@@ -197,9 +197,39 @@ def taken() -> Iterator[int]:
 
 
 def test_a_port_in_use_is_an_error_with_a_fix(folder: Path, taken: int) -> None:
-    with server(spec(folder, port=taken)) as made:
+    with server(["engine", "serve", "--model", str(folder), "--port", str(taken)]) as made:
         assert made.ended() == 2
         assert f"bad-config: 127.0.0.1:{taken} is in use; end who listens there" in "".join(made.log)
+
+
+def test_a_connection_that_asks_for_nothing_is_closed(folder: Path) -> None:
+    with server(spec(folder, bounds={"read_s": 0.5})) as made:
+        made.wait_ready()
+        port = httpx.URL(made.url).port or 0
+        for said in (b"", b"GET /version HT", b"GET /version HTTP/1.1\r\nhost: x\r\n\r\nGET /ver"):
+            with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as quiet:
+                quiet.sendall(said)
+                answer = b""
+                while part := quiet.recv(4096):
+                    answer += part
+                assert answer.startswith(b"HTTP/1.1 200") == (b"host" in said)
+        # One that works is left alone, however long that takes.
+        assert Stream(made, {**LONG, "max_tokens": 500}).ended().endswith("data: [DONE]")
+
+
+def test_a_signal_while_the_engine_loads_ends_it_and_leaves_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    slow = Spec(args=ServerArgs(model=str(folder)), executor="tests.engine.server.http.process:never")
+    with server(slow) as made:
+        until(lambda: bool(list(tmp_path.iterdir())) and bool(made.children))
+        (core,) = made.children
+        made.signal()
+        assert made.ended() == 0, "".join(made.log)
+        assert any("told to end" in each for each in made.log)
+        until(lambda: not is_there(core))
+        assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

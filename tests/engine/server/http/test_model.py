@@ -67,12 +67,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
 
 @pytest.fixture(scope="module")
 def served(small: Small) -> Iterator[Server]:
-    args = ServerArgs(
-        model=str(small.folder), served_model_name="small", dtype="float32", threads=1, max_total_tokens=8192
-    )
-    with server(Spec(args=args)) as made:
+    options = "--served-model-name small --dtype float32 --threads 1 --max-total-tokens 8192 --port 0"
+    with server(["engine", "serve", "--model", str(small.folder), *options.split()]) as made:
         made.wait_ready()
         yield made
+        made.signal()
+        assert made.ended() == 0, "".join(made.log)
 
 
 @pytest.fixture(scope="module")
