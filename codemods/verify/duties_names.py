@@ -48,6 +48,7 @@ class Renames:
 
     def __init__(self, change: TreeChange, claims: Claims, names: tuple[Names, Names], asked: Asked) -> None:
         self.change, self.claims, self.names = change, claims, names
+        self._computing: dict[tuple[int, str], bool] = {}
         self.lost = [*self._lost_members(), *self._lost_functions()]
         self.static = list(self._made_static())
         asked.said |= {each.name for each in [*self.lost, *self.static]}
@@ -272,7 +273,12 @@ class Renames:
 
     def _is_by_name(self, hit: Hit) -> bool:
         """Whether a line, or its file, takes attributes by a name that is put together or comes from a table."""
-        return bool(_BY_NAME.search(hit.text) or _COMPUTED.search(self.lines.raw(hit.side, hit.path)))
+        if _BY_NAME.search(hit.text) is not None:
+            return True
+        key = (hit.side, hit.path)
+        if key not in self._computing:
+            self._computing[key] = _COMPUTED.search(self.lines.raw(hit.side, hit.path)) is not None
+        return self._computing[key]
 
     def _is_module(self, path: str, receiver: str, name: str) -> bool:
         """Whether `receiver.name` is a member of a module, in a file of the change."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from codemods.source.nodes import walk
@@ -16,6 +17,8 @@ from codemods.verify.names import Unreadable
 from codemods.verify.readers_family import is_test_path, snake
 from codemods.verify.tree_lines import Hit, TreeLines
 
+Owner = tuple[str, str]  # path, name of a class
+_INDEXED = re.compile(r"(\(\)|\[[^\[\]]*\])+$")
 CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__"})
 _MAX_CALLS = 60
 
@@ -28,6 +31,9 @@ class Writers:
         self._by_name: dict[str, list[tuple[Hit, str]]] = {}
         self._relatives: dict[tuple[str, str], frozenset[str]] = {}
         self._evidence: dict[tuple[str, str], frozenset[str]] = {}
+        self._answers: dict[tuple[object, ...], bool] = {}
+        self._called: dict[Owner, tuple[frozenset[str], tuple[str, ...]]] = {}
+        self._unnamed_of: dict[Owner, list[Hit]] = {}
 
     def relatives(self, klass: ClassText) -> frozenset[str]:
         key = (klass.path, klass.name)
@@ -63,13 +69,17 @@ class Writers:
 
     def others(self, klass: ClassText, name: str) -> list[Hit]:
         """Stores by anybody else to what may be an instance."""
-        pairs = [(self.stores(name), self.may_be), (self.unnamed, self.looks_like)]
-        return [
-            hit
-            for stores, is_one in pairs
-            for hit, receiver in stores
-            if not (receiver in ("self", "cls") and self.lines.class_around(hit)) and is_one(hit, receiver, klass)
-        ]
+        key = (klass.path, klass.name)
+        if key not in self._unnamed_of:
+            self._unnamed_of[key] = list(self._elsewhere(self.unnamed, self.looks_like, klass))
+        return [*self._elsewhere(self.stores(name), self.may_be, klass), *self._unnamed_of[key]]
+
+    def _elsewhere(
+        self, stores: list[tuple[Hit, str]], is_one: Callable[[Hit, str, ClassText], bool], klass: ClassText
+    ) -> Iterator[Hit]:
+        for hit, receiver in stores:
+            if not (receiver in ("self", "cls") and self.lines.class_around(hit)) and is_one(hit, receiver, klass):
+                yield hit
 
     def anybody(self, name: str, receiver: str) -> list[Hit]:
         """Stores of an attribute of an object whose class nobody knows: by a receiver of the same last name, or by the
@@ -108,25 +118,35 @@ class Writers:
 
     def may_be(self, hit: Hit, receiver: str, klass: ClassText) -> bool:
         """Whether a receiver may be an instance of the class."""
-        leaf = re.sub(r"(\(\)|\[[^\[\]]*\])+$", "", receiver).rpartition(".")[2].lstrip("_")
+        leaf = _INDEXED.sub("", receiver).rpartition(".")[2].lstrip("_")
         if leaf in ("self", "cls") or not leaf:
             return True
-        if not self._is_called(klass, leaf) and self._is_anothers(leaf):
-            return False
-        evidence = self._given(hit, leaf)
-        return not evidence or not evidence.isdisjoint(self.relatives(klass))
+        key = ("may be", hit.side, hit.path, leaf, klass.path, klass.name)
+        if key not in self._answers:
+            is_other = not self._is_called(klass, leaf) and self._is_anothers(leaf)
+            evidence = self._given(hit, leaf) if not is_other else frozenset()
+            self._answers[key] = not is_other and (not evidence or not evidence.isdisjoint(self.relatives(klass)))
+        return self._answers[key]
 
     def looks_like(self, hit: Hit, receiver: str, klass: ClassText) -> bool:
         """Whether something says that a receiver is an instance: its class in this file, or what it is called."""
         leaf = receiver.rpartition(".")[2].lstrip("_")
         if not leaf:
             return True
-        is_called = self._is_called(klass, leaf)
-        raw = self.lines.raw(hit.side, hit.path)
-        if not is_called and not any(name.encode() in raw for name in self.relatives(klass)):
-            return False
-        evidence = self._given(hit, leaf)
-        return is_called if not evidence else not evidence.isdisjoint(self.relatives(klass))
+        key = ("looks like", hit.side, hit.path, leaf, klass.path, klass.name)
+        if key not in self._answers:
+            is_called = self._is_called(klass, leaf)
+            evidence = self._given(hit, leaf) if is_called or self._is_said(hit, klass) else frozenset()
+            self._answers[key] = not evidence.isdisjoint(self.relatives(klass)) if evidence else is_called
+        return self._answers[key]
+
+    def _is_said(self, hit: Hit, klass: ClassText) -> bool:
+        """Whether its file says the name of the class, or of one of its kin."""
+        key = ("said", hit.side, hit.path, klass.path, klass.name)
+        if key not in self._answers:
+            raw = self.lines.raw(hit.side, hit.path)
+            self._answers[key] = any(name.encode() in raw for name in self.relatives(klass))
+        return self._answers[key]
 
     def may_be_called(self, receiver: str, klass: ClassText, is_shared: bool) -> bool:
         """Whether an instance may be called so, by the name alone. is_shared: others have what is asked for, too."""
@@ -139,11 +159,13 @@ class Writers:
 
     def _is_called(self, klass: ClassText, leaf: str) -> bool:
         """Whether objects of a class, or of one of its kin, are called by this name."""
-        if leaf in self.relatives(klass) or leaf == _initials(klass.name):
-            return True
-        return any(
-            mine == leaf or mine.endswith(f"_{leaf}") or leaf.endswith(f"_{mine}")
-            for mine in map(snake, self.relatives(klass))
+        key = (klass.path, klass.name)
+        if key not in self._called:
+            kin = self.relatives(klass)
+            self._called[key] = (kin | {_initials(klass.name)}, tuple(map(snake, kin)))
+        names, spelled = self._called[key]
+        return leaf in names or any(
+            mine == leaf or mine.endswith(f"_{leaf}") or leaf.endswith(f"_{mine}") for mine in spelled
         )
 
     def _given(self, hit: Hit, leaf: str) -> frozenset[str]:
