@@ -195,16 +195,17 @@ class CommitFiles:
         suffixes: Iterable[str],
         words: Iterable[str],
         defined: Iterable[str],
+        stored: Iterable[str],
         needles: Callable[[str, str], tuple[bytes, ...]],
     ) -> Callable[[], list[FoundLine] | None]:
         """Will search for the lines that match a Perl pattern, each alternative of which begins with a word: along with
         the words of the next `expect`. What comes back waits for the end and gives path, number and text of each, and
         perhaps of other lines; None when this git can't search so, or there are too many.
 
-        Such a line has one of the words, or one of the defined ones behind `def`, or starts a class, or makes a
-        property. needles: of a path and one of the words, what each line has that matters; nothing for a file that does
-        not."""
-        asked = list(words), list(defined)
+        Such a line has one of the words, or one of the defined ones behind `def`, or one of the stored ones where it
+        may be an attribute that is stored, or starts a class, or makes a property. needles: of a path and one of the
+        words, what each line has that matters; nothing for a file that does not."""
+        asked = list(words), list(defined), list(stored)
         index = self._index_for(chain.from_iterable(asked))
         if index is not None:
             known = index
@@ -229,6 +230,7 @@ class CommitFiles:
         suffixes: tuple[str, ...],
         words: list[str],
         defined: list[str],
+        stored: list[str],
         needles: Callable[[str, str], tuple[bytes, ...]],
     ) -> Iterator[FoundLine]:
         """As `git grep` would find them, in the same order, without the lines that the index has."""
@@ -238,6 +240,9 @@ class CommitFiles:
         for word in defined:
             paths = [path for oid in index.defining(word) for path in self._indexed.get(oid, ())]
             held += [(path, (word.encode("ascii"),)) for path in paths]
+        for word in stored:
+            paths = [path for oid in index.storing(word) for path in self._indexed.get(oid, ())]
+            held += [(path, needles(path, word)) for path in paths]
         wanted: dict[str, list[bytes]] = {}
         for path, sought in held:
             if sought and path.endswith(suffixes):

@@ -1,16 +1,17 @@
 """Which words stand in a blob, and which of its lines start a class or make a property: found once for each blob, so
 that a tree is searched without being read again, and the next commit costs what it changes.
 
-A word is as long as it can be, of ASCII letters, digits and underscores; one behind `def` is known as that, too. What
-it means, which blobs make a tree and what is done with a find is decided by the callers; word_cache.py keeps an index
-from one run to the next."""
+A word is as long as it can be, of ASCII letters, digits and underscores; one behind `def` is known as that, too, and so
+is one that may be an attribute that is stored. What it means, which blobs make a tree and what is done with a find is
+decided by the callers; word_cache.py keeps an index from one run to the next."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
+from itertools import pairwise
 
 from codemods.repo.store import ObjectStore
 from codemods.source.line_matches import line_starts
@@ -21,20 +22,35 @@ _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _WORDS_ONLY = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _KEPT_LINE = re.compile(rb"\bclass[ \t]+\w+[ \t]*[(:]|\bproperty\(")
 _OPEN_LINE = re.compile(rb"[ \t]*class[ \t]+\w+[ \t]*\([^)]*\Z")
-WORDS, DEFINED, LINES, OPEN_LINES = range(KINDS := 4)
+# All words stand in so many texts, of which one is searched: those before `Cu`, those before `LI`, and so on. By what
+# code consists of, each of them is as long as the next.
+_STARTS = b"Cu LI Pr Te _f an bi co de en fo gu in li mo nv pi ra ru si ta te un".split()
+DEFINED, STORED, LINES, OPEN_LINES, WORDS = range(5)
+KINDS = WORDS + len(_STARTS) + 1
 _NEEDLES = (b"class", b"property(")
 _DEFINED = re.compile(rb"def[ \t]+\w+")
+# What they let through is more than what stores: asked_lines.py and tree_lines.py say what does. Patterns that begin
+# with a letter take a tenth of the time that others take.
+_STORED = re.compile(
+    rb"\.(\w+)\b(?=[ \t]*(?:(?::[^=,()\n]*)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)|,[^=()\n]*\)?[ \t]*=))"
+)
+_TUPLE_END = re.compile(rb"\n[ \t]*\)[ \t]*=(?!=)")
+_PART_OF_TUPLE = re.compile(rb"\.(\w+),?[ \t]*$", re.MULTILINE)
+_TARGETS = tuple(re.compile(rb"%b[ \t][^#=\n]*\.\w[^#=\n]*" % word) for word in (b"for", b"as", b"del"))
+_BY_TEXT = tuple(re.compile(rb"%b[^\n]*" % word) for word in (b"setattr", b"delattr", b"__dict__"))
+_BEHIND_DOT, _QUOTED = re.compile(rb"\.(\w+)"), re.compile(rb"[\"'](\w+)(?=[\"'])")
 _AT_ONCE = 256
 
 # Part of the key of what is kept: another way to find words or lines is another index.
-RECIPE = (_WORDS_ONLY + _KEPT_LINE.pattern + _OPEN_LINE.pattern + _DEFINED.pattern).hex()
+_PATTERNS = (_KEPT_LINE, _OPEN_LINE, _DEFINED, _STORED, _TUPLE_END, _PART_OF_TUPLE, *_TARGETS, *_BY_TEXT)
+RECIPE = b" ".join((_WORDS_ONLY, *_STARTS, *(each.pattern for each in (*_PATTERNS, _BEHIND_DOT, _QUOTED)))).hex()
 
 
 class Part:
-    """The facts about some blobs, each kind as one text, blob behind blob: words and words behind `def`, every one
-    between line feeds; lines, and again those that start a class and have a parenthesis that none closes, as
-    `number:text` with a line feed. ends: where the next blob starts in each text, with the start of the first in
-    front."""
+    """The facts about some blobs, each kind as one text, blob behind blob: words behind `def`, what may be stored, and
+    all words, every one between line feeds; lines, and again those that start a class and have a parenthesis that none
+    closes, as `number:text` with a line feed. ends: where the next blob starts in each text, with the start of the
+    first in front."""
 
     def __init__(self) -> None:
         self.oids: list[str] = []
@@ -90,19 +106,23 @@ class WordIndex:
                 if raw is None:
                     return False
                 self._numbers[oid] = len(self.part.oids)
-                self.part.add(oid, (*_words_of(raw), *_lines_of(raw)))
+                self.part.add(oid, (*_names_of(raw), *_lines_of(raw), *_words_of(raw)))
                 self.num_new += 1
-        if missing and len(self.part.texts[WORDS]) > MAX_WORD_BYTES:
+        if missing and sum(map(len, self.part.texts[WORDS:])) > MAX_WORD_BYTES:
             self._let_go(frozenset(oids))
         return True
 
     def holding(self, word: str) -> Iterator[str]:
         """The blobs with a word, and perhaps some that the tree at hand does not have."""
-        return self.part.with_word(word, WORDS)
+        return self.part.with_word(word, WORDS + bisect_right(_STARTS, word.encode("ascii")))
 
     def defining(self, word: str) -> Iterator[str]:
         """As `holding`, of the blobs that have it behind `def`."""
         return self.part.with_word(word, DEFINED)
+
+    def storing(self, word: str) -> Iterator[str]:
+        """As `holding`, of the blobs that may store an attribute of this name, and of some more."""
+        return self.part.with_word(word, STORED)
 
     def lines(self, oid: str) -> list[tuple[int, bytes]]:
         """Number and text of the lines of a blob that start a class or make a property."""
@@ -132,10 +152,26 @@ class WordIndex:
         self._numbers = {oid: number for number, oid in enumerate(part.oids)}
 
 
-def _words_of(raw: bytes) -> tuple[bytes, bytes]:
-    words = set(raw.translate(_WORDS_ONLY).split())
-    defined = {each[4:].lstrip() for each in _DEFINED.findall(raw)} if b"def" in words else ()
-    return b"\n%b\n" % b"\n".join(words), b"\n%b\n" % b"\n".join(defined) if defined else b""
+def _words_of(raw: bytes) -> list[bytes]:
+    words = sorted(set(raw.translate(_WORDS_ONLY).split()))
+    ends = [*(bisect_left(words, start) for start in _STARTS), len(words)]
+    return [_listed(words[start:end]) for start, end in pairwise([0, *ends])]
+
+
+def _names_of(raw: bytes) -> tuple[bytes, bytes]:
+    """What stands behind `def`, and what may be stored."""
+    stored = set(_STORED.findall(raw))
+    if _TUPLE_END.search(raw) is not None:
+        stored.update(_PART_OF_TUPLE.findall(raw))
+    for patterns, inner in ((_TARGETS, _BEHIND_DOT), (_BY_TEXT, _QUOTED)):
+        for pattern in patterns:
+            for text in pattern.findall(raw):
+                stored.update(inner.findall(text))
+    return _listed({each[4:].lstrip() for each in _DEFINED.findall(raw)}), _listed(stored)
+
+
+def _listed(words: Collection[bytes]) -> bytes:
+    return b"\n%b\n" % b"\n".join(words) if words else b""
 
 
 def _lines_of(raw: bytes) -> tuple[bytes, bytes]:

@@ -29,6 +29,11 @@ class Asked(Struct):
         return self.classes | self.written | self.said | (BY_TEXT if self.written else frozenset())
 
     @property
+    def only_written(self) -> set[str]:
+        """Those of the words that matter only where they may be stored."""
+        return self.written - self.said - self.classes - BY_TEXT
+
+    @property
     def alternatives(self) -> str:
         """What lines are looked for by, always from the start of a word: so most places are passed over at once. Lets
         lines through that turn out to be none of ours, and is quick."""

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from msgspec import Struct
 
@@ -54,9 +54,11 @@ class TreeLines:
         """Lets a base that can search by itself do so while others work, along with the words it is told next."""
         base = self.change.new.base
         if isinstance(base, CommitFiles):
-            words, defined = sorted(self.asked.words), sorted(self.asked.defined)
-            self._search = base.search_lines(self.asked.alternatives, (".py",), words, defined, self._needles)
-            self._kept = base.kept_lines((".py",), [*words, *defined])
+            asked = self.asked
+            words, stored = sorted(asked.words - asked.only_written), sorted(asked.only_written)
+            names = words, sorted(asked.defined), stored
+            self._search = base.search_lines(asked.alternatives, (".py",), *names, self._needles)
+            self._kept = base.kept_lines((".py",), chain.from_iterable(names))
 
     def raw(self, side: int, path: str) -> bytes:
         """The file a hit stands in."""
