@@ -216,11 +216,9 @@ class Flow(Targets):
         self._effects += 1
         self._trails.append([])
         self.run(o.blocks[0], n.blocks[0])
-        trail = self._trails.pop()
-        for side, place in {(side, place) for side, place, _ in trail}:
+        for (side, place), values in _by_place(self._trails.pop()).items():
             # Where an error is swallowed, what it held is still there, whatever the place is called.
-            entry.held[side].setdefault(place, ("before",))
-            self._hold(side, place, _caught(entry, trail, key).held[side][place])
+            self._hold(side, place, ("caught", key, entry.held[side].get(place, ("before",)), *values))
         self._path.pop()
         self._effects += 1
         self._kind = kind
@@ -237,10 +235,17 @@ class Flow(Targets):
 def _caught(entry: State, trail: Sequence[tuple[int, Place, Value]], key: int) -> State:
     """The state where an exception has left a block that began with `entry` and stored what is in the trail."""
     caught = entry.copy()
-    for side, place in {(side, place) for side, place, _ in trail}:
-        values = tuple(value for s, p, value in trail if (s, p) == (side, place))
+    for (side, place), values in _by_place(trail).items():
         caught.held[side][place] = ("caught", key, entry.held[side].get(place, initial(place)), *values)
     return caught
+
+
+def _by_place(trail: Sequence[tuple[int, Place, Value]]) -> dict[tuple[int, Place], list[Value]]:
+    """Side and place -> what was stored there, in order."""
+    found: dict[tuple[int, Place], list[Value]] = {}
+    for side, place, value in trail:
+        found.setdefault((side, place), []).append(value)
+    return found
 
 
 def _parts(classes: dict[tuple[int, Place], int]) -> set[frozenset[tuple[int, Place]]]:
