@@ -34,6 +34,7 @@ class Duties:
         self.change, self.claims, self.names = change, claims, (old, new)
         self._begun: frozenset[Duty] | None = None
         self._calls: set[tuple[str, int]] = set()
+        self._nones: dict[str, bool] = {}
         self._doubles: dict[tuple[str, str], tuple[int, ClassText, list[str]]] = {}
 
     def begin(self, duties: Iterable[Duty]) -> None:
@@ -137,9 +138,13 @@ class Duties:
         """Whether somebody in the changed files asks if the object is there."""
         word = re.escape(text.encode())
         asked = re.compile(rb"\b%b is (not )?None|\b(if|and|or|not|while) %b\b(?!\.|\()" % (word, word))
-        return any(
-            asked.search(each.before or b"") is not None for each in self.change.changes if each.path.endswith(".py")
-        )
+        if text not in self._nones:
+            self._nones[text] = any(
+                text.encode() in (each.before or b"") and asked.search(each.before or b"") is not None
+                for each in self.change.changes
+                if each.path.endswith(".py")
+            )
+        return self._nones[text]
 
     def _constant(self, duty: Duty) -> Answer:
         """A value is handed out where the object was that has it: does it stay?"""

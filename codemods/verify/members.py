@@ -35,6 +35,7 @@ class Members:
         self._heirs: dict[Owner, list[ClassText]] = {}
         self._lines: dict[Owner, list[ClassText]] = {}
         self._defined: dict[str, frozenset[bytes]] = {}
+        self._definers: dict[str, list[Owner]] = {}
         self._imported: dict[str, dict[str, list[tuple[str, str]]]] = {}
 
     # ---- where classes and functions are
@@ -186,6 +187,11 @@ class Members:
 
     def definers(self, name: str) -> list[Owner]:
         """The classes, those of tests left out, whose body defines a name."""
+        if name not in self._definers:
+            self._definers[name] = self._all_definers(name)
+        return self._definers[name]
+
+    def _all_definers(self, name: str) -> list[Owner]:
         found = []
         for hit in self.lines.defines(name):
             if hit.side == self._side_of(hit.path) and not is_test_path(hit.path):

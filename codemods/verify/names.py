@@ -39,6 +39,7 @@ class Names:
         self._rebound: dict[str, frozenset[str]] = {}
         self._lines: dict[str, list[bytes]] = {}
         self._resolved: dict[tuple[str, str], Ref] = {}
+        self._followed: dict[tuple[str, ...], Ref | None] = {}
         self._paths: frozenset[str] | None = None
         self._words: frozenset[str] = frozenset()
 
@@ -183,6 +184,12 @@ class Names:
 
     def followed(self, path: str, dotted: list[str]) -> Ref | None:
         """What a dotted name of a module means, followed wherever it leads."""
+        key = (path, *dotted)
+        if key not in self._followed:
+            self._followed[key] = self._follow(path, dotted)
+        return self._followed[key]
+
+    def _follow(self, path: str, dotted: list[str]) -> Ref | None:
         kept, self._paths = self._paths, None
         try:
             ref: Ref | None = self._resolve(path, dotted[0], _MAX_HOPS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
@@ -45,11 +45,13 @@ class Heir(Struct, frozen=True):
     is_test: bool
 
 
+@lru_cache(maxsize=16384)
 def is_test_path(path: str) -> bool:
     """Whether a file belongs to tests: by a directory or file name that says so."""
     return _TEST_PATH.search(path) is not None or path.rpartition("/")[2].startswith("test_")
 
 
+@lru_cache(maxsize=16384)
 def snake(name: str) -> str:
     """The customary name of a variable for a class: ModelRunner -> model_runner."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.lstrip("_")).lower()

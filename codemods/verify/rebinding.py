@@ -6,15 +6,18 @@ What other modules do to it is not asked here, and what the module does while it
 from __future__ import annotations
 
 import ast
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
-from codemods.source.nodes import children, walk
+from codemods.source.nodes import children, first_line
 from codemods.verify.scopes import statements
 from codemods.verify.store_text import keys_stored
 
 ANY = "*"
 _SAID = b"global"
 _HINTS = (b"globals", b"sys.modules[__name__]", b"exec(", b"import_module(__name__)", b" = vars()", b" = locals()")
+_WORDS = rb"__dict__|__globals__|vars|globals|locals|exec|__name__|[^\x00-\x7f]"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _READS = frozenset({"get", "items", "keys", "values", "copy", "__contains__", "__getitem__", "__iter__", "__len__"})
 _MODULE = frozenset({"sys.modules[__name__]", "import_module(__name__)", "importlib.import_module(__name__)"})
@@ -25,7 +28,8 @@ def rebound_in(raw: bytes, tree: ast.Module) -> frozenset[str]:
     said = [node.names for node in statements(tree.body) if isinstance(node, ast.Global)] if _SAID in raw else []
     found = {name for names in said for name in names}
     if any(each in raw for each in _HINTS):
-        found.update(_found(tree, _aliases(tree)))
+        aliases = _aliases(tree)
+        found.update(_found(tree, aliases, _Touched(raw, aliases)))
     return frozenset(found)
 
 
@@ -37,13 +41,30 @@ def may_rebind(raw: bytes) -> bool:
 def _aliases(tree: ast.Module) -> frozenset[str]:
     """The names that stand for the module itself."""
     found = set()
-    for node in walk(tree):
+    for node in statements(tree.body):
         if isinstance(node, ast.Assign) and _is_module(node.value, frozenset()):
             found |= {each.id for each in node.targets if isinstance(each, ast.Name)}
     return frozenset(found)
 
 
-def _found(tree: ast.Module, aliases: frozenset[str]) -> Iterator[str]:
+class _Touched:
+    """The statements that say one of the words by which a namespace is had. A line that is not of ASCII may say any."""
+
+    def __init__(self, raw: bytes, aliases: frozenset[str]) -> None:
+        words = b"|".join([_WORDS, *(re.escape(each.encode()) for each in sorted(aliases))])
+        self._lines: list[int] | None = None  # for odd line ends: not known
+        if b"\r" not in raw and b"\f" not in raw:
+            pattern = re.compile(words)
+            self._lines = [at for at, line in enumerate(raw.split(b"\n"), 1) if pattern.search(line) is not None]
+
+    def __contains__(self, node: ast.stmt) -> bool:
+        if self._lines is None:
+            return True
+        at = bisect_left(self._lines, first_line(node))
+        return at < len(self._lines) and self._lines[at] <= (node.end_lineno or node.lineno)
+
+
+def _found(tree: ast.Module, aliases: frozenset[str], touched: _Touched) -> Iterator[str]:
     todo: list[tuple[ast.AST, ast.AST, ast.AST, bool]] = [(tree, tree, tree, False)]
     while todo:
         node, above, further, is_inside = todo.pop()
@@ -54,7 +75,8 @@ def _found(tree: ast.Module, aliases: frozenset[str]) -> Iterator[str]:
         elif isinstance(node, ast.Call) and is_inside and len(node.args) == 1 and _is_exec(node.func):
             yield ANY
         inner = is_inside or isinstance(node, _FUNCTIONS)
-        todo += [(each, node, above, inner) for each in children(node)]
+        below = [each for each in children(node) if not isinstance(each, ast.stmt) or each in touched]
+        todo += [(each, node, above, inner) for each in below]
 
 
 def _is_exec(node: ast.expr) -> bool:
