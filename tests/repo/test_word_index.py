@@ -4,7 +4,7 @@ of another version is made anew."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -208,3 +208,54 @@ def test_a_blob_that_can_not_be_read_leaves_the_tree_to_git(root: Path, monkeypa
         files = CommitFiles(objects, tree_of(root))
         assert files._index() is None
         assert files.mentions(["property"]) == {"property": ("a.py",)}
+
+
+STORES = (
+    b"self.x = 1\n",
+    b"a.b().x: int = 1\n",
+    b"a[0].x += 1\n",
+    b"a.x //= 1\n",
+    b"q.x, y = 1, 2\n",
+    b"y, q.x = 1, 2\n",
+    b"(\n    q.x,\n    y\n) = 1, 2\n",
+    b"(\n    y,\n    q[0].x\n) = 1, 2\n",
+    b"for q.x in y: pass\n",
+    b"for y, q.x in z: pass\n",
+    b"with y as q.x, z as w: pass\n",
+    b"del q.x\n",
+    b"if y: del q.x\n",
+    b"setattr(q, 'x', 1)\n",
+    b'    safe_setattr(q, "x", 1)\n',
+    b"q.__dict__['x'] = 1\n",
+)
+READS = (b"f(q.x)\n", b"y = q.x == 1\n", b"'x'\n", b"f(\n    q.x,\n    x=q.x,\n)\n", b"x = 1\n", b"q.xx = 1\n")
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_files_that_only_read_an_attribute_are_not_read_for_its_stores(
+    root: Path, store: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(root, {"stores.py": store, **{f"reads{at}.py": read for at, read in enumerate(READS)}})
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-q", "-m", "next")
+    found, index, read = [], WordIndex(), set[str]()
+    read_many = CommitFiles.read_many
+
+    def noted(self: CommitFiles, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        wanted = list(paths)
+        read.update(wanted)
+        return read_many(self, wanted)
+
+    with ObjectStore(root / ".git") as objects:
+        for is_indexed in (False, True):
+            if is_indexed:
+                use_index(objects, index)
+                monkeypatch.setattr(CommitFiles, "read_many", noted)
+            files = FileSet(CommitFiles(objects, tree_of(root)))
+            lines = TreeLines(TreeChange(old=files, new=files, changes=()), Asked(written={"x"}))
+            lines.begin()
+            found.append([(hit.path, hit.number, receiver) for hit, receiver in lines.writes("x")])
+    assert "stores.py" in {path for path, *_ in found[0]}
+    assert found[0] == found[1] and index.part.oids
+    assert "stores.py" in read
+    assert not any(path.startswith("reads") for path in read)
