@@ -64,6 +64,21 @@ def test_drafts_of_sequences_one_can_read(tokens: list[int], drafts: tuple[int, 
     assert propose(tokens, num_drafts=0, min_match=2, max_match=5) == ()
 
 
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(0, 3), min_size=4, max_size=30),
+    st.integers(0, 2**20),
+    st.integers(990, 1100),
+    st.integers(1, 6),
+)
+def test_a_longer_match_far_back_is_found_too(end: list[int], seed: int, gap: int, max_match: int) -> None:
+    rng = random.Random(seed)
+    tokens = [*end, *(rng.choice((4, 4, 5, 0)) for _ in range(gap)), *end[: rng.randrange(1, len(end))]]
+    found = propose(tokens, num_drafts=3, min_match=1, max_match=max_match)
+    event(f"far: {propose(tokens[-1024:], num_drafts=3, min_match=1, max_match=max_match) != found}")
+    assert found == slow_propose(tokens, 3, 1, max_match)
+
+
 class Token(NamedTuple):
     token_id: int
 
