@@ -183,13 +183,11 @@ def _pushed(wanted: Wanted) -> Wanted | None:
     import os
 
     old, new = (os.environ.get(f"PRE_COMMIT_{name}_REF", "") for name in ("FROM", "TO"))
-    if not new:
+    if not old or not new:
         raise UsageProblem(
             "nobody says what is pushed", fix="--pushed is for pre-commit at the stage pre-push; else name a range A..B"
         )
-    if old == new:
-        return None
-    return wanted._replace(targets=(f"{old}..{new}" if old else new,))
+    return None if old == new else wanted._replace(targets=(f"{old}..{new}",))
 
 
 def _formats(session: Session, formats: Sequence[str], outputs: Sequence[str]) -> list[tuple[str, Path | None]]:

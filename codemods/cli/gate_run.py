@@ -3,6 +3,7 @@ each, proves what the policy asks for within its time, and hands both to report/
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from codemods.prove.spec import Spec
 from codemods.repo.ranges import Range, resolve_range
 from codemods.repo.store import ObjectStore, empty_tree
 from codemods.repo.walk import Patterns
-from codemods.report.gate import OUT_OF_TIME, ReadCommit, Scope, frozen, is_held, judged, whole_run
+from codemods.report.gate import OUT_OF_TIME, ReadCommit, Scope, frozen, is_held, judged, unread, whole_run
 from codemods.report.gate_model import GatedCommit
 from codemods.report.prove_model import PairRow, pair_row
 from codemods.schema.certificate import CertifiedLines
@@ -93,10 +94,14 @@ class GateRun:
             raise UsageProblem(f"{text} is a directory, and one alone has no change", fix="name the other one")
         found = resolve_range(self._session.root, text)
         store, total = self._trees.store(found.git_dir), len(found.commits)
-        with self._session.progress() as progress:
-            reads = read_commits(self._request(found), store, progress)
-            for number, each in enumerate(reads, 1):
-                oid = each.read.checked.commit
+        with contextlib.ExitStack() as stack:
+            progress = stack.enter_context(self._session.progress())
+            reads = stack.enter_context(contextlib.closing(read_commits(self._request(found), store, progress)))
+            for number, oid in enumerate(found.commits, 1):
+                if time.monotonic() > self._end:
+                    yield unread(oid, self._scope)
+                    continue
+                each = next(reads)
                 progress.step(min(number + 1, total), total, f"after {oid[:12]}")
                 yield self._judged(each, lambda: self._of_commit(found, store, oid))  # noqa: B023 - called at once
 

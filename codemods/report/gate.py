@@ -11,25 +11,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codemods.report.gate_model import GatedCommit, Obligation, Status, digest_of, verdict_of
-from codemods.report.gate_pairs import OUT_OF_TIME, pair_obligations
+from codemods.report.gate_pairs import MORE_TIME, OUT_OF_TIME, pair_obligations
 from codemods.report.prove_model import PairRow, Unproved
 from codemods.report.verify_model import CheckedCommit, FindingRow, counted
 from codemods.schema.certificate import CertifiedLines
 from codemods.schema.gate import GatePolicy
 from codemods.schema.prove import PairKind, ProofVerdict
+from codemods.verify.message_claims import CLAIMS
 
 _TRAILER = re.compile(r"^Unmoved-Recordings: *(\S+) +(\S.*)$", re.MULTILINE)
-# Words of a message that say: this changes nothing that can be seen.
-_CLAIMS = tuple(
-    re.compile(text, re.MULTILINE | re.IGNORECASE)
-    for text in (
-        r"^Unmoved-(?:Plan|Step|Phase): *\S.*$",
-        r"\A\s*refactor(?:ing)?(?:\([^)\n]*\))?:.*$",
-        r"\bno (?:functional|behaviou?ral?|behaviou?r) changes?\b",
-        r"\b(?:pure|purely|mechanical|mechanically) (?:code )?(?:moves?|moved|motion|renames?|renamed)\b",
-        r"\bmechanical (?:change|refactor|refactoring|extraction)\b",
-        r"^\[?NFC\b.*$",
-    )
+# Words of a message that say that nothing changes which can be seen; those that the ledger can refute are verify's.
+_CLAIMS = (
+    *CLAIMS,
+    *(
+        re.compile(text, re.MULTILINE | re.IGNORECASE)
+        for text in (
+            r"\A\s*refactor(?:ing)?(?:\([^)\n]*\))?:.*$",
+            r"\bno (?:functional|behaviou?ral?|behaviou?r) changes?\b",
+            r"^\[?NFC\b.*$",
+        )
+    ),
 )
 
 
@@ -119,6 +120,14 @@ def frozen(name: str, rows: Sequence[PairRow], scope: Scope) -> GatedCommit:
     pairs = list(pair_obligations(rows, scope.policy))
     found = [*pairs, *(_unproved_pair(each, scope) for each in pairs if each.status is Status.INCONCLUSIVE)]
     return whole_run(name, found, scope, rows)
+
+
+def unread(name: str, scope: Scope) -> GatedCommit:
+    """A commit that the time did not reach."""
+    late = Obligation(
+        kind="ledger", rule="out-of-time", status=Status.ERROR, symbol="", message=OUT_OF_TIME, next=MORE_TIME
+    )
+    return whole_run(name, [late], scope)
 
 
 def whole_run(name: str, obligations: Sequence[Obligation], scope: Scope, rows: Sequence[PairRow] = ()) -> GatedCommit:

@@ -11,7 +11,7 @@ from codemods.schema.gate import GatePolicy
 from codemods.schema.prove import PairKind, ProofVerdict, Survivor
 
 OUT_OF_TIME = "the time of the gate was over before it was looked at"
-_STALE = ("is told apart now", "does not exist any more")
+MORE_TIME = "give it more `seconds`, or keep its cache between runs"
 _MUTANT = "the accepted mutant "
 
 
@@ -34,7 +34,7 @@ def _inconclusive(at: int, row: PairRow) -> Obligation:
     is_stale = row.reason.startswith(_MUTANT)
     status = Status.ERROR if is_late else Status.FAIL if is_stale else Status.INCONCLUSIVE
     rule = "out-of-time" if is_late else "stale-declaration" if is_stale else "inconclusive"
-    fix = "give it more `seconds`, or a cache between runs" if is_late else row.next
+    fix = MORE_TIME if is_late else row.next
     return Obligation(
         kind="pair", rule=rule, status=status, symbol=row.name, message=row.reason or "it could not be compared",
         next=fix, digest=digest_of(rule, row.old, row.new, row.reason if is_stale else ""), pair=at,

@@ -9,7 +9,7 @@ from codemods.schema.certificate import Against
 from codemods.schema.verdict import Problem, Verdict
 
 # Only words that say how the change was made. "No functional change" may be true of a residue; it is not refuted.
-_CLAIMS = (
+CLAIMS = (
     re.compile(r"^Unmoved-(?:Plan|Step|Phase): *\S.*$", re.MULTILINE),
     re.compile(r"\b(?:pure|purely|mechanical|mechanically|only) (?:code )?(?:move|moved|moves|motion|rename|renamed)\b",
                re.IGNORECASE),
@@ -20,7 +20,7 @@ _SHOWN = 60
 
 def refuted(message: str, against: Sequence[Against]) -> list[Problem]:
     """One finding for the first claim, when some comparison is not mechanical."""
-    claim = next((found.group() for pattern in _CLAIMS if (found := pattern.search(message))), "")
+    claim = next((found.group() for pattern in CLAIMS if (found := pattern.search(message))), "")
     if not claim or all(one.verdict is Verdict.MECHANICAL for one in against):
         return []
     left = max(one.lines - one.certified for one in against)

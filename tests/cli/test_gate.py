@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import chain, repeat
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -101,7 +103,7 @@ def test_only_a_claim_is_held_to_proof_where_the_policy_says_so(root: Path, gate
     ran = gate("--format", "json")
     [commit] = report(ran)["commits"]
     assert (ran.status, commit["is_held"], commit["pairs"]) == (0, False, [])
-    for message in ("refactor: as before", "Tidy\n\nNo functional change.", "Split\n\nUnmoved-Plan: x"):
+    for message in ("refactor: as before", "Tidy\n\nNo functional change.", "Split\n\nUnmoved-Plan: x", "Only moved"):
         run_git(root, "reset", "-q", "--hard", "base")
         edited(root, message, SLIP)
         ran = gate("--format", "json")
@@ -327,16 +329,23 @@ def test_what_is_pushed_is_named_by_pre_commit(root: Path, gate: Gate, monkeypat
     assert gate("--pushed", target="").status == 1
     monkeypatch.setenv("PRE_COMMIT_FROM_REF", head)
     assert gate("--pushed", target="").status == 0
-    monkeypatch.delenv("PRE_COMMIT_TO_REF")
-    assert gate("--pushed", target="").status == 2
+    for name in ("FROM", "TO"):
+        monkeypatch.delenv(f"PRE_COMMIT_{name}_REF")
+        assert gate("--pushed", target="").status == 2
 
 
-def test_time_that_is_over_is_no_pass(root: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("looks", "late"), [(1, ["", ""]), (2, ["helpers:Runner.bind", ""])], ids=["before it is read", "before it is run"]
+)
+def test_time_that_is_over_is_no_pass(
+    root: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, looks: int, late: list[str]
+) -> None:
     edited(root, "Say it otherwise", ("len(nodes) == 0", "not len(nodes)"))
-    clock = iter(range(0, 10_000_000, 1000))
-    monkeypatch.setattr("codemods.cli.gate_run.time.monotonic", lambda: float(next(clock)))
+    edited(root, "And again", ("not len(nodes)", "len(nodes) < 1"))
+    clock = chain(repeat(0.0, looks), repeat(99.0))
+    monkeypatch.setattr("codemods.cli.gate_run.time", SimpleNamespace(monotonic=lambda: next(clock)))
     ran = gate("--format", "json", "--config", "gate.seconds = 10", "--no-cache")
-    assert (ran.status, rules(ran, "error")) == (2, [("out-of-time", "helpers:Runner.bind")])
+    assert (ran.status, rules(ran, "error")) == (2, [("out-of-time", symbol) for symbol in late])
 
 
 def test_two_directories_are_one_commit(root: Path, tmp_path: Path, unmoved: Unmoved) -> None:
