@@ -20,8 +20,9 @@ OK, COULD_NOT, INTERRUPTED = 0, 2, 130
 
 
 def start_log(default: str = "warning") -> None:
-    """ENGINE_LOG_LEVEL beats a command's own level."""
-    level = read_env(os.environ).log_level if "ENGINE_LOG_LEVEL" in os.environ else default
+    """ENGINE_LOG_LEVEL beats a command's own level, which the processes that it starts have too."""
+    os.environ.setdefault("ENGINE_LOG_LEVEL", default)
+    level = read_env(os.environ).log_level
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 

@@ -47,6 +47,7 @@ def serve(
     start_log("info")
     if (status := followed(args)) is not None:
         return status
+    api_key = _key(api_key_file)
     fetch(args)
     from engine.server.limits import Limits
     from engine.server.run import serve as run
@@ -62,7 +63,7 @@ def serve(
         drain_s=drain_s,
         health_s=health_s,
     )
-    return run(args, host=host, port=port, api_key=_key(api_key_file), bounds=bounds)
+    return run(args, host=host, port=port, api_key=api_key, bounds=bounds)
 
 
 def _key(path: Path | None) -> str | None:

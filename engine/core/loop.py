@@ -88,7 +88,7 @@ class EngineCore:
         self._adapters = {name: next(self._generations) for name, _ in args.lora_paths}
         self._random = random.Random(args.seed)
         self._untold: list[Delta] = []
-        self._is_asleep = False
+        self._is_asleep, self._has_weights = False, True
         self._counts = dict.fromkeys(
             ("prompt_tokens", "cached_tokens", "output_tokens", "drafts", "drafts_accepted"), 0
         )
@@ -98,7 +98,12 @@ class EngineCore:
     @property
     def has_work(self) -> bool:
         """Whether step() would do or tell something."""
-        return bool(self._untold) or (self._scheduler.has_work and not self._is_asleep)
+        return bool(self._untold) or self._can_step
+
+    @property
+    def _can_step(self) -> bool:
+        """Requests wait while memory is given back, and until weights that were lost are there again."""
+        return self._scheduler.has_work and not self._is_asleep and self._has_weights
 
     def add(self, add: Add) -> None:
         """Raises BadRequest, and then nothing of it runs."""
@@ -124,6 +129,8 @@ class EngineCore:
             )
             sequences.append(seq.seq_id)
         self._requests[add.request_id] = sequences
+        if add.adapter is not None:
+            self._executor.call("hold_lora_adapter", name=add.adapter)
 
     def _checked(self, add: Add) -> list[Matcher | None]:
         """The grammar of each choice."""
@@ -157,7 +164,7 @@ class EngineCore:
 
     def step(self) -> list[Delta]:
         """What it added to each choice. Raises what the executor raises; the same step can be tried again then."""
-        if self._scheduler.has_work and not self._is_asleep:
+        if self._can_step:
             plan = self._scheduler.plan(self._guesses())
             if plan.slices:
                 try:
@@ -252,6 +259,8 @@ class EngineCore:
             left.remove(seq.seq_id)
             if not left:
                 del self._requests[choice.request_id]
+                if seq.adapter is not None:
+                    self._executor.call("release_lora_adapter", name=seq.adapter)
 
     # -- other than requests
 
@@ -270,10 +279,8 @@ class EngineCore:
         Raises BadConfig for what nobody does."""
         if method == "stats":
             return self.stats()
-        if method == "load_lora_adapter":
-            return self._load_lora(**arguments)
-        if method == "unload_lora_adapter":
-            return self._unload_lora(**arguments)
+        if method in ("load_lora_adapter", "load_lora_adapter_from_tensors", "unload_lora_adapter"):
+            return self._change_adapters(method, **arguments)
         if method == "list_lora_adapters":
             return sorted(self._adapters)
         if method == "flush_cache":
@@ -281,24 +288,28 @@ class EngineCore:
         if method not in _HARMLESS:
             self._scheduler.preempt_all()  # before: a call that fails half-way may have changed something too
         answers = self._executor.call(method, **arguments)
-        if method in ("sleep", "wake_up"):
-            self._is_asleep = method == "sleep"
+        if method in ("sleep", "release_memory_occupation"):
+            self._is_asleep = True
+        elif method in ("wake_up", "resume_memory_occupation"):
+            self._is_asleep = bool(answers[0]["released"])
+            self._has_weights = not answers[0]["are_weights_lost"]
+        elif method == "update_weights_from_disk":
+            self._has_weights = True
         return answers
 
-    def _load_lora(self, name: str, path: str) -> None:
-        if name in self._adapters:
-            raise BadConfig(f"an adapter {name!r} is loaded", fix="unload it first, or use another name")
-        self._executor.call("load_lora_adapter", name=name, path=path)
-        self._adapters[name] = next(self._generations)  # what was computed with an earlier one of the name is not its
-
-    def _unload_lora(self, name: str) -> None:
-        if name not in self._adapters:
+    def _change_adapters(self, method: str, name: str, **arguments: Any) -> dict[str, Any]:
+        """What the first rank answers, as all do: the adapters that are there now. An adapter that comes may push out
+        one that nobody uses; one that is unloaded in use goes with its last request."""
+        if method == "unload_lora_adapter" and name not in self._adapters:
             raise BadConfig(f"no adapter {name!r} is loaded", fix=f"loaded are {', '.join(self._adapters) or 'none'}")
-        using = [each.request_id for each in self._choices.values() if each.seq.adapter == name]
-        if using:
-            raise BadConfig(f"{len(using)} answers use the adapter {name!r}", fix="wait for them, or abort them")
-        self._executor.call("unload_lora_adapter", name=name)
-        del self._adapters[name]
+        answer: dict[str, Any] = self._executor.call(method, name=name, **arguments)[0]
+        known = self._adapters
+        # Who comes by a name that was there before is another: nothing computed with the earlier one is its own.
+        self._adapters = {
+            each: next(self._generations) if each == name or each not in known else known[each]
+            for each in answer["adapters"]
+        }
+        return answer
 
     def close(self) -> None:
         self._executor.shutdown()

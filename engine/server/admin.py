@@ -91,7 +91,7 @@ async def wake_up(service: Service, body: bytes) -> dict[str, Any]:
 
 async def update_weights(service: Service, body: bytes) -> dict[str, Any]:
     asked = fields.decode(body, UpdateWeights)
-    await _call(service, "update_weights_from_disk", model=asked.model_path)
+    await _call(service, "update_weights_from_disk", path=asked.model_path)
     return {"updated": asked.model_path}
 
 

@@ -50,6 +50,7 @@ class OracleExecutor:
         self._known: dict[int, Truth] = {}  # by sequence
         self._blocks: dict[int, tuple[int, str | None, list[int]]] = {}  # first position, adapter, tokens
         self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.adapters, self.holds, self.max_adapters = list[str](), dict[str, int](), 8
         self.on_step: Callable[[StepInput], None] = lambda _: None
         self.num_steps = self.num_checked = self.num_preempted = 0
         self.is_closed = False
@@ -83,11 +84,35 @@ class OracleExecutor:
 
     def call(self, method: str, **arguments: Any) -> list[Any]:
         self.calls.append((method, arguments))
+        if method.endswith("_lora_adapter"):
+            return [self._adapter(method.removesuffix("_lora_adapter"), arguments["name"])]
+        if method in ("sleep", "wake_up"):
+            return [
+                {"released": ["weights"] if method == "sleep" else [], "are_weights_lost": arguments.get("tags") == []}
+            ]
         if method == "fail":
             raise BadConfig("as asked", fix="don't")
         if method == "break":
             raise ZeroDivisionError("as asked")
         return [arguments]
+
+    def _adapter(self, what: str, name: str) -> dict[str, Any]:
+        """As the runner keeps them: over `max_adapters` the one that was loaded first goes, unless it is held."""
+        if what == "load":
+            assert name not in self.holds, "its requests have not ended"
+            self.adapters.append(name)
+            if len(self.adapters) > self.max_adapters:
+                self.adapters.remove(next(each for each in self.adapters if not self.holds.get(each)))
+        elif what == "unload":
+            self.adapters.remove(name)
+        elif what == "hold":
+            assert name in self.adapters
+            self.holds[name] = self.holds.get(name, 0) + 1
+        else:
+            self.holds[name] -= 1
+            if not self.holds[name]:
+                del self.holds[name]
+        return {"adapters": sorted(self.adapters)}
 
     def shutdown(self) -> None:
         self.is_closed = True
@@ -101,6 +126,7 @@ class OracleExecutor:
     def _write(self, slices: tuple[Slice, ...]) -> None:
         owners: dict[int, int] = {}
         for part in slices:
+            assert part.adapter is None or self.holds[part.adapter] > 0
             assert len(part.block_ids) >= -(-part.end // self._size) and 0 not in part.block_ids
             assert max(part.block_ids) < self.info.num_blocks
             for at, token in enumerate(part.token_ids, part.start):

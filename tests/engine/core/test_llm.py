@@ -3,7 +3,9 @@ texts end where they should."""
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
+
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 from engine import LLM, SamplingParams  # noqa: E402
 from engine.schema.errors import BadConfig, BadModel, BadRequest  # noqa: E402
@@ -194,6 +198,60 @@ def test_a_stream_that_is_left_is_aborted(llm: LLM) -> None:
     with pytest.raises(KeyboardInterrupt, match="1 of 2"):
         llm.generate([PROMPTS[0], PROMPTS[1]], [greedy(max_tokens=2), greedy(max_tokens=90)], progress=fail)
     assert (llm.stats().num_running, llm.stats().num_waiting) == (0, 0)
+
+
+def write_adapter(folder: Path, seed: int) -> Path:
+    torch.manual_seed(seed)
+    folder.mkdir()
+    tensors = {}
+    for layer in range(4):
+        for module, (outputs, inputs) in {"q_proj": (64, 64), "v_proj": (32, 64)}.items():
+            name = f"base_model.model.model.layers.{layer}.self_attn.{module}"
+            tensors[f"{name}.lora_A.weight"] = torch.randn(4, inputs) * 0.3
+            tensors[f"{name}.lora_B.weight"] = torch.randn(outputs, 4) * 0.3
+    save_file(tensors, folder / "adapter_model.safetensors")
+    config = {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "v_proj"], "bias": "none"}
+    (folder / "adapter_config.json").write_text(json.dumps(config))
+    return folder
+
+
+def test_adapters_answer_differently_and_what_has_none_as_before(
+    made: dict[str, tuple[Path, Reference]], tmp_path: Path
+) -> None:
+    folder, reference = made["llama"]
+    with LLM(folder, **SMALL, enable_lora=True, lora_paths={"a": str(write_adapter(tmp_path / "a", 1))}) as each:
+        each.load_lora("b", write_adapter(tmp_path / "b", 2))
+        plain, with_a, with_b = (each.generate(PROMPTS, greedy(), lora=name) for name in (None, "a", "b"))
+        for at, result in enumerate(plain):
+            reference.check(at, result.token_ids)
+        assert all(one.token_ids != two.token_ids for one, two in zip(with_a, with_b, strict=True))
+        each.unload_lora("a")
+        with pytest.raises(BadRequest, match="no adapter 'a'"):
+            each.generate(PROMPTS, greedy(), lora="a")
+        each.load_lora("a", tmp_path / "b")  # another one of the name: what the cache has of the first is not its own
+        again = each.generate(PROMPTS, greedy(), lora="a")
+        assert [result.token_ids for result in again] == [result.token_ids for result in with_b]
+
+
+def test_after_sleep_and_after_new_weights_the_answers_are_right(
+    made: dict[str, tuple[Path, Reference]], tmp_path: Path
+) -> None:
+    folder, reference = made["llama"]
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    tensors = load_file(folder / "model.safetensors")
+    save_file({name: each.flip(0).contiguous() for name, each in tensors.items()}, other / "model.safetensors")
+    with LLM(folder, **SMALL, enable_memory_saver=True) as each:
+        before = each.generate(PROMPTS, greedy())
+        each.sleep(1)
+        each.wake_up()
+        each.update_weights(other)
+        changed = each.generate(PROMPTS, greedy())
+        assert all(one.token_ids != two.token_ids for one, two in zip(before, changed, strict=True))
+        each.sleep(2)
+        each.wake_up()
+        each.update_weights(folder)
+        for at, result in enumerate(each.generate(PROMPTS, greedy())):
+            reference.check(at, result.token_ids)
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,7 @@ def test_no_wrong_token_and_no_lost_block(case: int) -> None:
     assert stats.cached_tokens > 1000 or case == 3
     assert stats.output_tokens == sum(len(client.tokens(*each)) for each in client.truths)
     client.check_nothing_is_left()
+    assert executor.holds == {}
 
 
 def test_choices_have_seeds_of_their_own_and_the_first_has_the_requests() -> None:
@@ -326,8 +327,6 @@ def test_an_adapter_that_is_loaded_again_shares_nothing_with_the_earlier_one() -
     for round_ in range(2):
         core.call("load_lora_adapter", name="a", path=f"{round_}")
         client.add(f"first-{round_}", prompt, SamplingParams(max_tokens=2), adapter="a")
-        with pytest.raises(BadConfig, match="use the adapter 'a'"):
-            core.call("unload_lora_adapter", name="a")
         client.run()
         client.add(f"second-{round_}", prompt, SamplingParams(max_tokens=2), adapter="a")
         client.run()
@@ -337,6 +336,36 @@ def test_an_adapter_that_is_loaded_again_shares_nothing_with_the_earlier_one() -
         core.call("unload_lora_adapter", name="a")
     client.check()
     client.check_nothing_is_left()
+
+
+def test_an_adapter_that_is_unloaded_in_use_answers_to_the_end_and_takes_nothing_new() -> None:
+    core, executor = made(max_loras_per_batch=1)
+    client = Client(core, executor)
+    for name in ("a", "b"):
+        core.call("load_lora_adapter", name=name, path="x")
+        client.add(name, (1, 2), SamplingParams(max_tokens=5, n=2), adapter=name)
+    client.step()
+    core.call("unload_lora_adapter", name="a")
+    with pytest.raises(BadRequest, match="no adapter 'a' is loaded"):
+        core.add(Add(request_id="late", prompt_ids=(1,), params=SamplingParams(), adapter="a"))
+    client.run()
+    client.check()
+    assert executor.holds == {} and core.call("list_lora_adapters") == ["b"]
+
+
+def test_an_adapter_that_is_pushed_out_is_not_there_any_more() -> None:
+    core, executor = made()
+    executor.max_adapters = 2
+    client = Client(core, executor)
+    core.call("load_lora_adapter", name="a", path="x")
+    client.add("r", (1, 2), SamplingParams(max_tokens=5), adapter="a")
+    for name in ("b", "c"):
+        core.call("load_lora_adapter", name=name, path="x")
+    assert core.call("list_lora_adapters") == ["a", "c"]  # one of them is in use
+    with pytest.raises(BadRequest, match="no adapter 'b' is loaded"):
+        client.add("s", (1, 2), SamplingParams(), adapter="b")
+    client.run()
+    assert client.finish("r") is not None
 
 
 def test_new_weights_make_running_sequences_start_again() -> None:
@@ -363,7 +392,10 @@ def test_while_the_engine_sleeps_requests_wait() -> None:
     client.run()
     assert client.finish("r") is FinishReason.ABORT
     client.add("s", (1, 2), SamplingParams(max_tokens=2))
-    core.call("wake_up")
+    core.call("wake_up", tags=[])  # the weights did not come back
+    client.run()
+    assert client.finish("s") is None
+    core.call("update_weights_from_disk", path="x")
     client.run()
     client.check()
 

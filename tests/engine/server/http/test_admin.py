@@ -108,7 +108,7 @@ def test_sleep_and_waking(running: Running) -> None:
 def test_weights(running: Running) -> None:
     assert running.http.post("/update_weights", json={}).json()["error"]["param"] == "model_path"
     assert running.http.post("/update_weights", json={"model_path": "/m"}).json() == {"updated": "/m"}
-    assert running.engine.calls[-1] == ("update_weights_from_disk", {"model": "/m"})
+    assert running.engine.calls[-1] == ("update_weights_from_disk", {"path": "/m"})
 
 
 def test_what_is_counted(tmp_path: Path) -> None:
