@@ -36,7 +36,8 @@ class Rope(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """window: tokens that a sliding-window layer sees, itself included. is_global: one a layer; the others slide.
     local_rope: of sliding layers. query_scale: what scores are multiplied with. norm_offset: added to the weights of
-    norms (Gemma stores them around 0). embed_scale: embeddings are multiplied with it."""
+    norms (Gemma stores them around 0). embed_scale: embeddings are multiplied with it. kv_dtype: what the
+    checkpoint was made to keep keys and values in, by the name that the options have for it."""
 
     family: Family
     num_layers: int
@@ -60,6 +61,7 @@ class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     window: int = 0
     is_global: tuple[bool, ...] = ()
     local_rope: Rope = Rope()
+    kv_dtype: str | None = None
 
     @classmethod
     def from_server_args(cls, args: ServerArgs, *, shape: ModelConfig) -> ModelConfig:
@@ -147,8 +149,27 @@ def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
             query_scale=_query_scale(raw) if is_gemma else 0.0,
             window=_window(raw, family),
             is_global=_globals(raw, family),
+            kv_dtype=_kv_dtype(raw, source),
         )
     )
+
+
+_KV_DTYPES = {"fp8": "fp8_e4m3", "fp8_e4m3": "fp8_e4m3", "fp8_e5m2": "fp8_e5m2", "int8": "int8"}
+
+
+def _kv_dtype(raw: Mapping[str, Any], source: str) -> str | None:
+    """Newer checkpoints keep it as a scheme, older ones as a name."""
+    given = raw.get("quantization_config") or {}
+    scheme = given.get("kv_cache_scheme")
+    name = given.get("kv_cache_quant_algo")
+    if isinstance(scheme, Mapping):
+        kinds: dict[tuple[Any, Any], str] = {("float", 8): "fp8", ("int", 8): "int8"}
+        name = kinds.get((scheme.get("type"), scheme.get("num_bits")), str(dict(scheme)))
+    if name is None:
+        return None
+    if str(name).lower() not in _KV_DTYPES:
+        raise BadModel(f"{source}: KV cache in {name}", fix=f"known are {', '.join(_KV_DTYPES)}")
+    return _KV_DTYPES[str(name).lower()]
 
 
 def _query_scale(raw: Mapping[str, Any]) -> float:

@@ -595,7 +595,7 @@ class ModelRunner:
         settled on, never `auto`."""
         wanted = self.server_args.kv_cache_dtype
         if wanted == "auto":
-            wanted = str(self.dtype).removeprefix("torch.")
+            wanted = self.model_config.kv_dtype or str(self.dtype).removeprefix("torch.")
         if wanted not in KV_DTYPES:
             raise BadConfig(f"kv_cache_dtype={wanted!r}", fix=f"use one of {', '.join(KV_DTYPES)}")
         self.kv_cache_dtype = KV_DTYPES[wanted]
