@@ -4,14 +4,17 @@ the exchange between ranks becomes DTensor's instead of ours. The shares are tho
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
-from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor import DTensor, Replicate, Shard
 
 from engine.distributed.group import single
 from engine.schema.errors import BadConfig
+
+# Loaded where it is used: it takes a second, and hardly any run asks for it.
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+    from torch.distributed.tensor import DTensor
 
 
 def supports_tensor_parallel(model: nn.Module) -> bool:
@@ -37,6 +40,8 @@ def tensor_parallel(model: nn.Module, mesh: DeviceMesh) -> int:
 
 def _colwise(layer: Any, mesh: DeviceMesh) -> None:
     """Every rank has all inputs and computes its own outputs."""
+    from torch.distributed.tensor import DTensor, Replicate
+
     _share(layer, mesh, 0)
     if layer.bias is not None:
         layer.bias = _dtensor(layer.bias, mesh, 0)
@@ -46,6 +51,8 @@ def _colwise(layer: Any, mesh: DeviceMesh) -> None:
 
 def _rowwise(layer: Any, mesh: DeviceMesh) -> None:
     """Every rank has its own inputs; the sum over the ranks is waited for, since what follows is no DTensor."""
+    from torch.distributed.tensor import DTensor, Replicate, Shard
+
     _share(layer, mesh, 1)
     layer.group = single()  # the sum is DTensor's now
     layer.register_forward_pre_hook(lambda _, given: (DTensor.from_local(given[0], mesh, [Shard(-1)]), *given[1:]))
@@ -57,6 +64,8 @@ def _share(layer: Any, mesh: DeviceMesh, dim: int) -> None:
 
 
 def _dtensor(local: Tensor, mesh: DeviceMesh, dim: int) -> nn.Parameter:
+    from torch.distributed.tensor import DTensor, Shard
+
     made = DTensor.from_local(local.data, mesh, [Shard(dim)], run_check=False)
     return nn.Parameter(made, requires_grad=False)
 
@@ -68,4 +77,4 @@ def _waited(made: DTensor) -> Tensor:
     return result
 
 
-_STYLES: dict[str, Callable[[Any, DeviceMesh], None]] = {"colwise_sharded": _colwise, "rowwise": _rowwise}
+_STYLES: dict[str, Callable[[Any, Any], None]] = {"colwise_sharded": _colwise, "rowwise": _rowwise}
