@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from codemods.cli.prove_derived import Change, Read, derived, merged, read
+from codemods.cli.prove_derived import Change, Read, changed_paths, derived, merged, read
 from codemods.prove.cache import Cache, key_of
 from codemods.repo.store import Commit, ObjectStore, empty_tree
 from codemods.report.gate import Noted, ReadCommit
@@ -44,21 +45,30 @@ class CommitRead(Struct, frozen=True, kw_only=True):
     found: tuple[PairResult, ...]
 
 
-def read_commit(store: ObjectStore, oid: str, settings: Settings) -> CommitRead:
-    """The ledger and what follows from it, against each parent. Raises UnmovedError for what can't be read."""
+def read_commit(
+    store: ObjectStore, oid: str, settings: Settings, *, proved: frozenset[str] | None = None
+) -> CommitRead:
+    """The ledger and what follows from it, against each parent. proved: the commits whose pairs are wanted; None for
+    all. Raises UnmovedError for what can't be read."""
     commit = store.commit(oid)
     parents = commit.parents or ("",)
     trees = [store.commit(parent).tree if parent else empty_tree(oid) for parent in parents]
     changes = [between_trees(store, tree, commit.tree, settings) for tree in trees]
     reads = [read(change) for change in changes]
     ledgers = [(parent, tree, each.ledger) for parent, tree, each in zip(parents, trees, reads, strict=True)]
-    return read_of(certificate_of(commit, ledgers), commit.message, changes, reads)
+    derives = proved is None or oid in proved
+    return read_of(certificate_of(commit, ledgers), commit.message, changes, reads, derives=derives)
 
 
-def read_of(certificate: Certificate, message: str, changes: Sequence[TreeChange], reads: Sequence[Read]) -> CommitRead:
-    """changes, reads: of each parent, in order."""
+def read_of(
+    certificate: Certificate, message: str, changes: Sequence[TreeChange], reads: Sequence[Read], *,
+    derives: bool = True,
+) -> CommitRead:  # fmt: skip
+    """changes, reads: of each parent, in order. derives: whether the pairs that the residue asks for are looked for."""
     names = ("", "")
-    if len(changes) == 1:
+    if not derives:
+        change = Change("", changes[0].old, changes[0].new, tuple(sorted(changed_paths(changes[0]))), ())
+    elif len(changes) == 1:
         change = derived("", changes[0], names, takes_all=False, known=reads[0])
     else:
         change = merged("", changes, names, takes_all=False, known=reads)
@@ -150,26 +160,29 @@ def _numbers(at: str, side: str) -> list[int]:
 
 
 class ReadRequest(Struct, frozen=True, kw_only=True):
-    """Which commits of which repository. cache_dir: the root whose cache is used; None for none."""
+    """Which commits of which repository. cache_dir: the root whose cache is used; None for none. is_proved: by the
+    message of a commit, whether its pairs may be wanted."""
 
     git_dir: Path
     commits: tuple[str, ...]
     settings: Settings
     jobs: int
     cache_dir: Path | None
+    is_proved: Callable[[str], bool]
 
 
 def read_commits(request: ReadRequest, store: ObjectStore, progress: Progress) -> Generator[CommitRead, None, None]:
     """Each commit in order: what is known from before, and the others read a few ahead."""
     cache, settings = Cache(request.cache_dir), msgspec.json.encode(request.settings)
-    keys = {oid: key_for(store, store.commit(oid), settings) for oid in request.commits}
+    proved = frozenset(oid for oid in request.commits if request.is_proved(store.commit(oid).message))
+    keys = {oid: key_for(store, store.commit(oid), settings, derives=oid in proved) for oid in request.commits}
     known = {oid: cache.get(key, CommitRead) for oid, key in keys.items()}
     asked = Request(
         git_dir=request.git_dir,
         commits=tuple(oid for oid in request.commits if known[oid] is None),
         settings=request.settings,
         caches=request.cache_dir is not None,
-        work=read_commit,
+        work=partial(read_commit, proved=proved),
     )
     with contextlib.closing(each_of_chain(asked, request.jobs, progress)) as fresh:
         for oid in request.commits:
@@ -182,10 +195,10 @@ def read_commits(request: ReadRequest, store: ObjectStore, progress: Progress) -
             yield _named(found, oid, store)
 
 
-def key_for(store: ObjectStore, commit: Commit, settings: bytes) -> str:
+def key_for(store: ObjectStore, commit: Commit, settings: bytes, *, derives: bool) -> str:
     """By trees and message, so that what was read survives a rebase onto the same."""
     trees = [store.commit(parent).tree for parent in commit.parents]
-    return key_of("gate", commit.tree, *trees, commit.message, settings)
+    return key_of("gate", "pairs" if derives else "ledger", commit.tree, *trees, commit.message, settings)
 
 
 def _named(found: CommitRead, oid: str, store: ObjectStore) -> CommitRead:

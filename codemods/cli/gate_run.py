@@ -21,7 +21,7 @@ from codemods.prove.spec import Spec
 from codemods.repo.ranges import Range, resolve_range
 from codemods.repo.store import ObjectStore, empty_tree
 from codemods.repo.walk import Patterns
-from codemods.report.gate import OUT_OF_TIME, ReadCommit, Scope, frozen, is_held, judged, unread, whole_run
+from codemods.report.gate import OUT_OF_TIME, ReadCommit, Scope, frozen, is_held, judged, may_be_held, unread, whole_run
 from codemods.report.gate_model import GatedCommit
 from codemods.report.prove_model import PairRow, pair_row
 from codemods.schema.certificate import CertifiedLines
@@ -112,6 +112,7 @@ class GateRun:
             settings=self._session.resolved.settings,
             jobs=self._asked.jobs,
             cache_dir=self._asked.options.cache_dir,
+            is_proved=lambda message: self._asked.proves and may_be_held(message, self._scope.policy),
         )
 
     def _of_commit(self, found: Range, store: ObjectStore, oid: str) -> _Sides:

@@ -73,6 +73,11 @@ def claim_in(message: str, policy: GatePolicy) -> str:
     return next((found.group().strip() for each in patterns if (found := each.search(message))), "")
 
 
+def may_be_held(message: str, policy: GatePolicy) -> bool:
+    """What is known of that before anybody has seen what the commit changes."""
+    return policy.demand == "all" or bool(policy.always) or bool(claim_in(message, policy))
+
+
 def is_held(commit: ReadCommit, scope: Scope) -> bool:
     """Whether each line of the commit has to be certified or proved."""
     if scope.policy.demand == "all" or claim_in(commit.message, scope.policy):

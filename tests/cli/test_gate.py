@@ -110,6 +110,15 @@ def test_only_a_claim_is_held_to_proof_where_the_policy_says_so(root: Path, gate
         assert (ran.status, report(ran)["commits"][0]["is_held"]) == (1, True), message
 
 
+def test_no_pairs_are_looked_for_where_no_proof_is_asked_for(
+    root: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy(root, "demand = 'claims'")
+    edited(root, "Not final", SLIP)
+    monkeypatch.setattr("codemods.prove.pairs.pairs_of_change", lambda *_: pytest.fail("nobody asked"))
+    assert gate("--no-cache").status == 0
+
+
 def test_words_of_ones_own_are_a_claim(root: Path, gate: Gate) -> None:
     policy(root, "demand = 'claims'\nclaims = ['^Tidy ']")
     edited(root, "Tidy spread", SLIP)
