@@ -27,7 +27,7 @@ class UnloadAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Sleep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """level: 1 keeps a copy of the weights, 2 does not."""
+    """level: 1 gives back the KV cache, and the weights where a copy of them is kept; 2 gives back both."""
 
     level: int = 1
 
@@ -84,14 +84,16 @@ async def sleep(service: Service, body: bytes) -> dict[str, Any]:
 
 async def wake_up(service: Service, body: bytes) -> dict[str, Any]:
     fields.decode(body or b"{}", WakeUp)
-    await _call(service, "wake_up")
+    answers = await _call(service, "wake_up")
     service.is_asleep = False
-    return {"is_sleeping": False}
+    service.are_weights_lost = any(each.get("are_weights_lost") for each in answers or ())
+    return {"is_sleeping": False, "are_weights_lost": service.are_weights_lost}
 
 
 async def update_weights(service: Service, body: bytes) -> dict[str, Any]:
     asked = fields.decode(body, UpdateWeights)
     await _call(service, "update_weights_from_disk", path=asked.model_path)
+    service.are_weights_lost = False
     return {"updated": asked.model_path}
 
 

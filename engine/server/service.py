@@ -27,7 +27,7 @@ class Service:
         self.gate = Gate(limits, num_running=args.max_running_requests)
         self.metrics = Metrics(args.name)
         self.adapters = {name: str(path) for name, path in args.lora_paths}
-        self.is_leaving = self.is_asleep = False
+        self.is_leaving = self.is_asleep = self.are_weights_lost = False
         self._open: set[Generation] = set()
 
     @staticmethod
@@ -63,6 +63,8 @@ class Service:
         self.check_alive()
         if self.is_asleep:
             raise ApiError(503, "the engine sleeps; POST /wake_up", code="asleep")
+        if self.are_weights_lost:
+            raise ApiError(503, "the weights were given back; POST /update_weights", code="weights_lost")
 
     def check_alive(self) -> None:
         """Raises ApiError once the server is on its way out."""

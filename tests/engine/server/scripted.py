@@ -38,7 +38,7 @@ class ScriptedEngine:
         self.held: dict[str, set[int]] = {}  # choices that run, by request
         self.num_output = 0
         self.stopped_with: bool | None = None
-        self.is_silent = False
+        self.is_silent = self._is_lost = False
         self._failure: EngineError | None = None
         self._ended = asyncio.Event()
         self._beat = asyncio.Event()  # set again and again while requests run
@@ -128,6 +128,9 @@ class ScriptedEngine:
         if arguments.get("path") == "/nowhere":
             raise EngineError("/nowhere holds no adapter", fix="give another path")
         self.calls.append((method, arguments))
+        if method == "sleep":
+            self._is_lost = arguments["level"] == 2
+        return [{"are_weights_lost": self._is_lost}] if method == "wake_up" else None
 
     async def stats(self) -> Stats:
         if self._failure is not None:

@@ -98,11 +98,15 @@ def test_sleep_and_waking(running: Running) -> None:
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "asleep")
     assert running.http.get("/health").json()["status"] == "asleep"
     assert running.http.get("/is_sleeping").json() == {"is_sleeping": True}
-    assert running.http.post("/wake_up").json() == {"is_sleeping": False}
+    assert running.http.post("/wake_up").json() == {"is_sleeping": False, "are_weights_lost": True}
     assert running.engine.calls[-1] == ("wake_up", {})
+    lost = running.http.post("/v1/completions", json=TEXT)
+    assert (lost.status_code, lost.json()["error"]["code"]) == (503, "weights_lost")
+    running.http.post("/update_weights", json={"model_path": "/m"})
     assert running.http.post("/v1/completions", json=TEXT).status_code == 200
     assert running.http.post("/sleep").status_code == 200 and running.engine.calls[-1] == ("sleep", {"level": 1})
-    running.http.post("/wake_up", json={})
+    assert running.http.post("/wake_up", json={}).json() == {"is_sleeping": False, "are_weights_lost": False}
+    assert running.http.post("/v1/completions", json=TEXT).status_code == 200
 
 
 def test_weights(running: Running) -> None:

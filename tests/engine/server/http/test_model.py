@@ -19,13 +19,16 @@ from engine.server.logprobs import _written  # noqa: E402
 from engine.text.tokenizer import Tokenizer  # noqa: E402
 from tests.engine import checkpoints, shipped  # noqa: E402
 from tests.engine.server import tiny  # noqa: E402
+from tests.engine.server.http import process  # noqa: E402
 from tests.engine.server.http.process import Server, Spec, server  # noqa: E402
+from tests.engine.test_lora import merge, write_adapter  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning:torch"),
 ]
+KEY = "sk-of-the-tests"
 NUM_TOKENS = 24
 CLEAR = 1e-3  # a margin of logits that fp32 sums in another order do not turn around
 PROMPT = "The quick brown fox"
@@ -39,22 +42,31 @@ TOOLS: Any = [{"type": "function", "function": {"name": "register", "parameters"
 
 
 class Small:
-    """expected: transformers' greedy tokens after PROMPT. clear: how many of them are no matter of the last digits."""
+    """expected: transformers' greedy tokens after PROMPT; adapted: with an adapter merged. clear: how many of them are
+    no matter of the last digits."""
 
     def __init__(self, folder: Path) -> None:
-        model = checkpoints.write("llama", folder, vocab_size=tiny.VOCAB_SIZE, max_position_embeddings=1024)
-        self.folder = folder
-        self.texts: Tokenizer = tiny.write(folder, template=tiny.HERMES)
+        self.folder = folder / "model"
+        model = checkpoints.write("llama", self.folder, vocab_size=tiny.VOCAB_SIZE, max_position_embeddings=1024)
+        self.texts: Tokenizer = tiny.write(self.folder, template=tiny.HERMES)
         self.prompt = self.texts.encode(PROMPT)
-        ids, self.margins = list(self.prompt), list[float]()
+        self.adapter = write_adapter(folder / "poet", model, 3, modules=["q_proj", "v_proj"], r=4, lora_alpha=16)
+        self.key_file = folder / "key"
+        self.key_file.write_text(KEY + "\n")
         with torch.inference_mode():
-            self.weighed = model(torch.tensor([ids])).logits[0].log_softmax(-1)
-            while len(ids) < len(self.prompt) + NUM_TOKENS:
-                top = model(torch.tensor([ids])).logits[0, -1].topk(2)
-                self.margins.append(float(top.values[0] - top.values[1]))
-                ids.append(int(top.indices[0]))
-        self.expected = ids[len(self.prompt) :]
-        self.clear = next((at for at, each in enumerate(self.margins) if each < CLEAR), NUM_TOKENS)
+            self.weighed = model(torch.tensor([self.prompt])).logits[0].log_softmax(-1)
+            self.expected, self.clear = self._greedy(model)
+        merge(model, self.adapter)
+        with torch.inference_mode():
+            self.adapted, self.adapted_clear = self._greedy(model)
+
+    def _greedy(self, model: Any) -> tuple[list[int], int]:
+        ids, margins = list(self.prompt), list[float]()
+        while len(ids) < len(self.prompt) + NUM_TOKENS:
+            top = model(torch.tensor([ids])).logits[0, -1].topk(2)
+            margins.append(float(top.values[0] - top.values[1]))
+            ids.append(int(top.indices[0]))
+        return ids[len(self.prompt) :], next((at for at, each in enumerate(margins) if each < CLEAR), NUM_TOKENS)
 
     def written(self, tokens: list[int]) -> list[str]:
         return [_written(self.texts.vocabulary, each) for each in tokens]
@@ -68,7 +80,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
 @pytest.fixture(scope="module")
 def served(small: Small) -> Iterator[Server]:
     options = "--served-model-name small --dtype float32 --threads 1 --max-total-tokens 8192 --port 0"
-    with server(["engine", "serve", "--model", str(small.folder), *options.split()]) as made:
+    more = ["--enable-lora", "--enable-memory-saver", "--api-key-file", str(small.key_file)]
+    with server(["engine", "serve", "--model", str(small.folder), *options.split(), *more]) as made:
         made.wait_ready()
         yield made
         made.signal()
@@ -77,7 +90,7 @@ def served(small: Small) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(served: Server) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0, timeout=60) as made:
+    with openai.OpenAI(base_url=f"{served.url}/v1", api_key=KEY, max_retries=0, timeout=60) as made:
         yield made
 
 
@@ -200,6 +213,49 @@ def test_a_schema_that_is_none_is_refused(client: openai.OpenAI, schema: dict[st
     with pytest.raises(openai.BadRequestError) as refused:
         client.completions.create(model="small", prompt="x", extra_body={"regex": "(unclosed"})
     assert refused.value.param == "regex"
+
+
+def post(served: Server, path: str, **body: Any) -> dict[str, Any]:
+    with process.client(served, headers={"authorization": f"Bearer {KEY}"}) as http:
+        answer = http.post(path, json=body)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+
+def tokens(client: openai.OpenAI, model: str) -> list[str]:
+    made = client.completions.create(model=model, prompt=PROMPT, logprobs=0, **GREEDY)
+    assert made.choices[0].logprobs is not None
+    return made.choices[0].logprobs.tokens or []
+
+
+def test_an_adapter_is_a_model_while_it_is_loaded(small: Small, served: Server, client: openai.OpenAI) -> None:
+    before = tokens(client, "small")
+    post(served, "/v1/load_lora_adapter", lora_name="poet", lora_path=str(small.adapter))
+    assert [each.id for each in client.models.list()] == ["small", "poet"]
+    assert small.adapted_clear >= 4 and small.adapted[:4] != small.expected[:4]
+    assert tokens(client, "poet")[: small.adapted_clear] == small.written(small.adapted)[: small.adapted_clear]
+    assert tokens(client, "small") == before
+    post(served, "/v1/unload_lora_adapter", lora_name="poet")
+    with pytest.raises(openai.NotFoundError):
+        tokens(client, "poet")
+
+
+def test_after_sleep_and_new_weights_it_says_the_same(small: Small, served: Server, client: openai.OpenAI) -> None:
+    before = tokens(client, "small")
+    for level in (1, 2):
+        post(served, "/sleep", level=level)
+        with pytest.raises(openai.InternalServerError) as caught:
+            tokens(client, "small")
+        assert caught.value.code == "asleep"
+        woken = post(served, "/wake_up")
+        assert woken == {"is_sleeping": False, "are_weights_lost": level == 2}
+        if level == 2:
+            with pytest.raises(openai.InternalServerError) as lost:
+                tokens(client, "small")
+            assert lost.value.code == "weights_lost"
+            post(served, "/update_weights", model_path=str(small.folder))
+        assert tokens(client, "small") == before
 
 
 @pytest.mark.slow
