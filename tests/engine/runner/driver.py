@@ -26,6 +26,7 @@ def generate(
     step_tokens: int = 64,
     has_cache: bool = False,
     adapters: Sized[str | None] | None = None,
+    first_id: int = 0,
 ) -> list[list[int]]:
     """The output of every prompt, all computed together."""
     info = executor.info
@@ -34,9 +35,9 @@ def generate(
     chosen = params or SamplingParams(temperature=0, max_tokens=num_tokens, ignore_eos=True)
     each = [chosen] * len(prompts) if isinstance(chosen, SamplingParams) else list(chosen)
     known: dict[int, Sequence] = {}
-    for number, prompt in enumerate(prompts):
-        adapter = adapters[number] if adapters else None
-        known[number] = Sequence(number, tuple(prompt), each[number], max_length=info.context, adapter=adapter)
+    for at, prompt in enumerate(prompts):
+        number, adapter = first_id + at, adapters[at] if adapters else None
+        known[number] = Sequence(number, tuple(prompt), each[at], max_length=info.context, adapter=adapter)
         scheduler.add(known[number])
     while scheduler.has_work:
         plan = scheduler.plan()
@@ -44,7 +45,7 @@ def generate(
         out = executor.execute(StepInput(plan=plan, rows=rows))
         assert out.number == plan.number
         scheduler.done(out.sampled)
-    return [known[number].output for number in range(len(prompts))]
+    return [each.output for each in known.values()]
 
 
 def row(seq: Sequence, **changes: Any) -> RowOptions:
