@@ -67,6 +67,7 @@ Step = _struct("Step", **dict.fromkeys(("positions", "slots", "tables", "spans")
 _SIGNATURES = {
     "engine_linear": (_P, _P, _I, _I, _P, _I, _I, _I),
     "engine_unpack": (_P, _P, _I),
+    "engine_unblock": (_P, _I, _I, _P, _I),
     "engine_add_norm": (_P, _P, _P, _P, _P, _I, _I, _I, _I),
     "engine_turn": (_P, _I, _I),
     "engine_attend": (_P, _I),

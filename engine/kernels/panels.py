@@ -125,7 +125,8 @@ def is_group(inputs: int, group: int) -> bool:
 
 def _rows_in_panels(rows_OI: Tensor) -> Tensor:
     """[P, I, 16]; the last panel is filled up with zeros."""
-    padded = F.pad(rows_OI, (0, 0, 0, -rows_OI.shape[0] % COLUMNS)).contiguous()
+    lacking = -rows_OI.shape[0] % COLUMNS  # F.pad copies, even where nothing is
+    padded = F.pad(rows_OI, (0, 0, 0, lacking)) if lacking else rows_OI.contiguous()
     return padded.view(-1, COLUMNS, rows_OI.shape[1]).transpose(1, 2)
 
 

@@ -7,12 +7,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from engine.config import model_config
 from engine.config.model_config import Family, ModelConfig
-from engine.loader.gguf_file import GgufFile, dequantised
+from engine.kernels import blocks
+from engine.loader.gguf_file import GgufFile, PackedTensor, dequantised
 from engine.loader.shards import weight_files
 from engine.schema.errors import BadModel
 
@@ -72,7 +74,7 @@ class Checkpoint:
         for each in self.gguf.tensors():
             if each.name not in _IGNORED:
                 name = _hf_name(each.name, self.config.family)
-                yield name, self._in_order(name, torch.from_numpy(dequantised(each)))
+                yield name, self._in_order(name, _floats(each))
 
     def _safetensors(self) -> Iterator[tuple[str, Tensor]]:
         from safetensors import SafetensorError, safe_open
@@ -94,6 +96,12 @@ class Checkpoint:
         half = self.config.head_dim // 2
         rows, width = tensor.shape
         return tensor.view(-1, half, 2, width).transpose(1, 2).reshape(rows, width)
+
+
+def _floats(packed: PackedTensor) -> Tensor:
+    """The numbers of a tensor of a GGUF file: by the kernels, where they know its blocks, else by the library."""
+    found = blocks.floats(torch.from_numpy(np.array(packed.rows)), packed.kind, packed.shape)
+    return torch.from_numpy(dequantised(packed)) if found is None else found
 
 
 def _hf_name(name: str, family: Family) -> str:

@@ -19,7 +19,7 @@ from engine.attention.backends import backend, default_backend  # noqa: E402
 from engine.attention.batch import AttentionBatch  # noqa: E402
 from engine.config.model_config import Rope  # noqa: E402
 from engine.host.compiler import NoCompiler, compiled  # noqa: E402
-from engine.kernels import native, panels  # noqa: E402
+from engine.kernels import blocks, native, panels  # noqa: E402
 from engine.kv.cache import KVCache  # noqa: E402
 from engine.layers.linear import Linear, is_bare  # noqa: E402
 from engine.layers.norm import RMSNorm  # noqa: E402
@@ -188,6 +188,21 @@ def test_an_answer_depends_on_its_own_history_alone(window: int) -> None:
             at += piece
         found.append(torch.cat(out))
     assert all(torch.equal(each, found[0]) for each in found[1:])
+
+
+@needs_kernels
+@pytest.mark.parametrize("kind", ["Q4_1", "Q8_0"])
+def test_blocks_of_files_have_the_bits_that_the_library_reads(kind: str) -> None:
+    gguf = pytest.importorskip("gguf")
+    numbers = drawn(300, 96, seed=3).numpy()
+    numbers[5] = 0
+    numbers[6] *= 1e-6  # scales that are no normal halfs
+    which = gguf.GGMLQuantizationType[kind]
+    raw = gguf.quants.quantize(numbers, which)
+    made = blocks.floats(torch.from_numpy(raw), kind, (300, 96))
+    assert made is not None and torch.equal(made, torch.from_numpy(gguf.quants.dequantize(raw, which)))
+    assert blocks.floats(torch.from_numpy(raw), "Q4_K", (300, 96)) is None
+    assert blocks.floats(torch.from_numpy(raw[:-1].copy()), kind, (300, 96)) is None
 
 
 def test_without_a_compiler_torch_answers(

@@ -171,7 +171,8 @@ def test_what_is_written_is_read(dtype: Any) -> None:
         else:
             close = ERROR.get(dtype, 0.0)
             assert torch.allclose(read.float(), given, rtol=close, atol=1e-2 if dtype in ERROR else 0.0)
-    assert all(each.abs().sum() == 0 for each in cache.read(0, torch.arange(20)))
+    for layer in range(2):  # what stands for nothing is nothing, and nobody writes to it
+        assert all(each.abs().sum() == 0 for each in cache.read(layer, torch.arange(4)))
     assert cache.num_bytes == 5 * block_bytes(**sizes)
 
 

@@ -32,6 +32,26 @@ void engine_unpack(const Weight* w, float* out, int64_t threads) {
   }
 }
 
+// Blocks of 32 numbers as GGUF files have them: a half, in 4 bits a lowest value, the numbers; in 4 bits the second half
+// of them in the upper nibbles. A number times a half is exact in fp32, so these are the bits of any other reader.
+void engine_unblock(const uint8_t* raw, int64_t blocks, int64_t is_int4, float* out, int64_t threads) {
+  int64_t size = is_int4 ? 20 : 34;
+#pragma omp parallel for num_threads(threads) if (blocks > 4096)
+  for (int64_t i = 0; i < blocks; i++) {
+    const uint8_t* at = raw + i * size;
+    uint16_t parts[2];
+    memcpy(parts, at, 4);
+    float scale = half(parts[0]), low = half(parts[1]), *to = out + i * 32;
+    if (is_int4)
+      for (int j = 0; j < 16; j++) {
+        to[j] = (float)(at[4 + j] & 15) * scale + low;
+        to[j + 16] = (float)(at[4 + j] >> 4) * scale + low;
+      }
+    else
+      for (int j = 0; j < 32; j++) to[j] = (float)(int8_t)at[2 + j] * scale;
+  }
+}
+
 void engine_add_norm(const Norm* norm, const void* x, const void* added, void* sum, void* out, int64_t rows,
                      int64_t width, int64_t kind, int64_t threads) {
   add_norm(*norm, x, added, sum, out, rows, width, kind, threads);

@@ -89,19 +89,30 @@ struct FromInt8 : Grouped {
   }
 };
 
+// A number is taken where it stands in its word, times a power of two, and the scale has that power taken off: the same
+// product, and no shift. Only the uppermost would be negative there.
 struct FromInt4 : Grouped {
   const uint8_t* at;
   u8x words;
+  f8 scales_a[4], scales_b[4];
   void open(const Weight& w, int64_t panel) {
     open_groups(w, panel);
     at = (const uint8_t*)w.numbers + panel * w.inputs * COLUMNS / 2;
+  }
+  void group(int64_t k) {
+    Grouped::group(k);
+    float factor = 1;
+    for (int j = 0; j < 4; j++, factor /= 256) {
+      scales_a[j] = scale_a * factor;
+      scales_b[j] = j < 3 ? scale_b * (factor / 16) : scale_b;
+    }
   }
   void four(int64_t k) { memcpy(&words, at + k * COLUMNS / 2, 32); }
   static f8 floats(u8x x) { return __builtin_convertvector((i8x)x, f8); }
   template <int J>
   void row(f8& a, f8& b) const {
-    a = fma8(floats((words >> (8 * J)) & 15), scale_a, low_a);
-    b = fma8(floats((words >> (8 * J + 4)) & 15), scale_b, low_b);
+    a = fma8(floats(words & (15u << (8 * J))), scales_a[J], low_a);
+    b = fma8(floats(J < 3 ? words & (240u << (8 * J)) : words >> 28), scales_b[J], low_b);
   }
 };
 
