@@ -57,7 +57,12 @@ class Grammars(Protocol):
 
 
 # Of the executor's: these change nothing that KV was computed with. After any other, all of it is computed again.
-_HARMLESS = frozenset({"describe", "get_weights_by_name"})
+_HARMLESS = frozenset(
+    """
+    describe start_profile stop_profile get_weights_by_name check_weights save_sharded_model
+    init_weights_update_group destroy_weights_update_group
+    """.split()
+)
 _COUNTS = ("prompt_tokens", "cached_tokens", "output_tokens", "drafts", "drafts_accepted")
 
 

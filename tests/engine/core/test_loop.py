@@ -405,6 +405,15 @@ def test_calls_that_nobody_knows_are_the_executors() -> None:
     assert core.call("anything", x=1) == [{"x": 1}]
     assert executor.calls == [("anything", {"x": 1})]
     assert isinstance(core.call("stats"), Stats)
+    client = Client(core, executor)
+    client.add("r", (1, 2, 3), SamplingParams(max_tokens=5, ignore_eos=True))
+    client.step()
+    core.call("get_weights_by_name", name="x")
+    assert core.stats().num_blocks_held > 0  # looking makes nobody start again
+    core.call("anything")
+    assert core.stats().num_blocks_held == 0
+    client.run()
+    client.check()
     core.close()
     assert executor.is_closed
 
