@@ -478,6 +478,8 @@ class ModelRunner:
         """Weights in the order in which this machine's products read them."""
         if self.server_args.disable_weight_packing or self.device != "cpu" or self.is_torch_tp:
             return
+        if self.server_args.enable_torch_compile:
+            return  # torch compiles products that it sees; those of packed weights are calls into the unknown
         if self.server_args.enable_memory_saver:
             log.info("model: not packed: packed weights could not be released: rank=%d", self.rank)
             return

@@ -235,6 +235,7 @@ def test_recorded_steps_give_the_same(
         request, made.folder, enable_torch_compile=True, decode_attention_backend="sdpa", cuda_graph_max_bs=4
     )
     assert driver.generate(executor, PROMPTS[:4], num_tokens=NUM_TOKENS) == made.greedy[:4]
+    assert not any(each.packed for each in runner_of(executor).model.linears())
     graphs = runner_of(executor).decode_graphs
     assert graphs is not None and graphs.num_replays == NUM_TOKENS - 1
     assert driver.generate(executor, PROMPTS[:3], num_tokens=NUM_TOKENS) == made.greedy[:3]  # padded to 4
