@@ -44,7 +44,7 @@ def keep_index(git_dir: Path, index: WordIndex) -> bool:
     if index.num_new < WRITE_AFTER:
         return False
     path = _path_of(git_dir)
-    raw = _packed(index.part)
+    raw = _packed(index.whole())
     if raw is None:
         return False
     new = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
@@ -74,11 +74,11 @@ def _key() -> bytes:
     return hashlib.sha256(f"{codemods.__version__} 1 {sys.byteorder} {RECIPE}".encode()).digest()
 
 
-def _packed(part: Part) -> list[bytes | bytearray] | None:
+def _packed(part: Part) -> list[bytes | bytearray | memoryview] | None:
     """What stands in the file; None when it is too much."""
     num_id_bytes = len(part.oids[0]) // 2 if part.oids else 20
     numbers = [ends.tobytes() for ends in part.ends]
-    body: list[bytes | bytearray] = [bytes.fromhex("".join(part.oids)), *numbers, *part.texts]
+    body: list[bytes | bytearray | memoryview] = [bytes.fromhex("".join(part.oids)), *numbers, *part.texts]
     head = _HEAD.pack(b"", _key(), len(part.oids), num_id_bytes, *map(len, part.texts))[32:]
     if any(len(oid) != 2 * num_id_bytes for oid in part.oids) or sum(map(len, body)) > MAX_FILE_BYTES - _HEAD.size:
         return None
@@ -110,7 +110,7 @@ def _read(path: Path) -> Part | None:
     part = Part()
     part.oids = [digits[start : start + width] for start in range(0, len(digits), width)]
     part.ends = tuple(array("I", bytes(piece)) for piece in pieces[:KINDS])
-    part.texts = tuple(bytearray(piece) for piece in pieces[KINDS:])
+    part.texts = list(pieces[KINDS:])
     return part
 
 

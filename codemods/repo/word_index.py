@@ -11,7 +11,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from codemods.repo.store import ObjectStore
 from codemods.source.line_matches import line_starts
@@ -54,18 +54,34 @@ class Part:
 
     def __init__(self) -> None:
         self.oids: list[str] = []
-        self.texts = tuple(bytearray() for _ in range(KINDS))
+        self.texts: list[bytearray | memoryview] = [bytearray() for _ in range(KINDS)]
         self.ends = tuple(array("I", [0]) for _ in range(KINDS))
+
+    def text(self, kind: int) -> bytearray:
+        """The facts of one kind. What was read from a file is copied when it is asked for: most of it never is."""
+        found = self.texts[kind]
+        if not isinstance(found, bytearray):
+            found = self.texts[kind] = bytearray(found)
+        return found
 
     def add(self, oid: str, facts: Iterable[bytes | bytearray]) -> None:
         self.oids.append(oid)
-        for text, ends, fact in zip(self.texts, self.ends, facts, strict=True):
+        for kind, (ends, fact) in enumerate(zip(self.ends, facts, strict=True)):
+            text = self.text(kind)
             text += fact
             ends.append(len(text))
 
+    def take(self, other: Part) -> None:
+        """Adds the blobs of another."""
+        self.oids += other.oids
+        for kind, (ends, more) in enumerate(zip(self.ends, other.ends, strict=True)):
+            text = self.text(kind)
+            ends.extend(len(text) + end for end in more[1:])
+            text += other.text(kind)
+
     def with_word(self, word: str, kind: int) -> Iterator[str]:
         """The blobs with a word."""
-        find, ends, between_feeds = self.texts[kind].find, self.ends[kind], b"\n%b\n" % word.encode("ascii")
+        find, ends, between_feeds = self.text(kind).find, self.ends[kind], b"\n%b\n" % word.encode("ascii")
         at = find(between_feeds)
         while at >= 0:
             number = bisect_right(ends, at)
@@ -74,7 +90,7 @@ class Part:
 
     def lines_with(self, wanted: bytes, kind: int) -> Iterator[tuple[str, int, bytes]]:
         """Blob, number and text of the lines with these bytes, each once."""
-        text, ends = self.texts[kind], self.ends[kind]
+        text, ends = self.text(kind), self.ends[kind]
         at = text.find(wanted)
         while at >= 0:
             start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
@@ -84,15 +100,16 @@ class Part:
 
     def facts(self, number: int) -> Iterator[bytearray]:
         """What is known of one blob, kind by kind."""
-        for text, ends in zip(self.texts, self.ends, strict=True):
-            yield text[ends[number] : ends[number + 1]]
+        for kind, ends in enumerate(self.ends):
+            yield self.text(kind)[ends[number] : ends[number + 1]]
 
 
 class WordIndex:
-    """Grows with the blobs that are asked about. num_new: blobs that came since it was made or kept."""
+    """Grows with the blobs that are asked about. num_new: blobs that came since it was made or kept; they are a part
+    of their own, so that the other need not be copied for them."""
 
     def __init__(self, kept: Part | None = None) -> None:
-        self.part = kept or Part()
+        self.part, self._fresh = kept or Part(), Part()
         self._numbers = {oid: number for number, oid in enumerate(self.part.oids)}
         self.num_new = 0
 
@@ -105,24 +122,38 @@ class WordIndex:
             for oid, raw in zip(asked, store.blobs(asked), strict=True):
                 if raw is None:
                     return False
-                self._numbers[oid] = len(self.part.oids)
-                self.part.add(oid, (*_names_of(raw), *_lines_of(raw), *_words_of(raw)))
+                self._numbers[oid] = len(self.part.oids) + len(self._fresh.oids)
+                self._fresh.add(oid, (*_names_of(raw), *_lines_of(raw), *_words_of(raw)))
                 self.num_new += 1
-        if missing and sum(map(len, self.part.texts[WORDS:])) > MAX_WORD_BYTES:
+        if missing and sum(len(text) for part in self._parts for text in part.texts[WORDS:]) > MAX_WORD_BYTES:
             self._let_go(frozenset(oids))
         return True
 
+    @property
+    def _parts(self) -> tuple[Part, Part]:
+        return self.part, self._fresh
+
+    def whole(self) -> Part:
+        """All of it as one part."""
+        self.part.take(self._fresh)
+        self._fresh = Part()
+        return self.part
+
     def holding(self, word: str) -> Iterator[str]:
         """The blobs with a word, and perhaps some that the tree at hand does not have."""
-        return self.part.with_word(word, WORDS + bisect_right(_STARTS, word.encode("ascii")))
+        kind = WORDS + bisect_right(_STARTS, word.encode("ascii"))
+        return self._with_word(word, kind)
+
+    def _with_word(self, word: str, kind: int) -> Iterator[str]:
+        return chain.from_iterable(part.with_word(word, kind) for part in self._parts)
 
     def defining(self, word: str) -> Iterator[str]:
         """As `holding`, of the blobs that have it behind `def`."""
-        return self.part.with_word(word, DEFINED)
+        return self._with_word(word, DEFINED)
 
     def storing(self, word: str) -> Iterator[str]:
         """As `holding`, of the blobs that may store an attribute of this name, and of some more."""
-        return self.part.with_word(word, STORED)
+        return self._with_word(word, STORED)
 
     def lines(self, oid: str) -> list[tuple[int, bytes]]:
         """Number and text of the lines of a blob that start a class or make a property."""
@@ -131,23 +162,29 @@ class WordIndex:
 
     def lines_text(self, oid: str) -> bytes:
         """The same as one text."""
-        ends, number = self.part.ends[LINES], self._numbers[oid]
-        return bytes(self.part.texts[LINES][ends[number] : ends[number + 1]])
+        number, part = self._numbers[oid], self.part
+        if number >= len(part.oids):
+            number, part = number - len(part.oids), self._fresh
+        ends = part.ends[LINES]
+        return bytes(part.text(LINES)[ends[number] : ends[number + 1]])
 
     def lines_with(self, wanted: bytes) -> Iterator[tuple[str, int, bytes]]:
         """Blob, number and text of such lines that have these bytes, and perhaps of blobs that the tree at hand does
         not have."""
-        return self.part.lines_with(wanted, LINES)
+        return self._lines_with(wanted, LINES)
+
+    def _lines_with(self, wanted: bytes, kind: int) -> Iterator[tuple[str, int, bytes]]:
+        return chain.from_iterable(part.lines_with(wanted, kind) for part in self._parts)
 
     def open_lines(self) -> Iterator[tuple[str, int, bytes]]:
         """The same of those that start a class and have a parenthesis that none closes."""
-        return self.part.lines_with(b":", OPEN_LINES)
+        return self._lines_with(b":", OPEN_LINES)
 
     def _let_go(self, kept: Collection[str]) -> None:
-        part = Part()
-        for number, oid in enumerate(self.part.oids):
+        part, whole = Part(), self.whole()
+        for number, oid in enumerate(whole.oids):
             if oid in kept:
-                part.add(oid, self.part.facts(number))
+                part.add(oid, whole.facts(number))
         self.part = part
         self._numbers = {oid: number for number, oid in enumerate(part.oids)}
 

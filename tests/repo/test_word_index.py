@@ -256,6 +256,23 @@ def test_files_that_only_read_an_attribute_are_not_read_for_its_stores(
             lines.begin()
             found.append([(hit.path, hit.number, receiver) for hit, receiver in lines.writes("x")])
     assert "stores.py" in {path for path, *_ in found[0]}
-    assert found[0] == found[1] and index.part.oids
+    assert found[0] == found[1] and index.num_new
     assert "stores.py" in read
     assert not any(path.startswith("reads") for path in read)
+
+
+def test_what_is_new_is_kept_beside_what_was_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = load_index(root / ".git")
+    by_index(root, index)
+    assert keep_index(root / ".git", index)
+    write_files(root, {"new.py": b"class New(A):\n    def one(self): self.x = q\n"})
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-q", "-m", "next")
+    again = load_index(root / ".git")
+    expected = by_git(root)
+    assert by_index(root, again) == expected
+    assert any(isinstance(text, memoryview) for text in again.part.texts), "all of it was copied for one new file"
+    assert keep_index(root / ".git", again)
+    assert by_index(root, again) == expected
+    monkeypatch.setattr(word_index, "_words_of", lambda _: pytest.fail("found again"))
+    assert by_index(root, load_index(root / ".git")) == expected
