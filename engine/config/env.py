@@ -61,7 +61,7 @@ def read_env(environ: Mapping[str, str]) -> EnvSettings:
         is_batch_invariant=_flag(found, "is_batch_invariant", default.is_batch_invariant),
         is_numa_bind_strict=_flag(found, "is_numa_bind_strict", default.is_numa_bind_strict),
         is_native=_flag(found, "is_native", default.is_native),
-        cache_dir=cache.expanduser(),
+        cache_dir=_expanded(cache),
         log_level=level,
         local_rank=_whole(environ, "LOCAL_RANK"),
         world_rank=_whole(environ, "RANK"),
@@ -81,6 +81,14 @@ _NAMES = {
     "CACHE_DIR": "cache_dir",
     "LOG_LEVEL": "log_level",
 }
+
+
+def _expanded(cache: Path) -> Path:
+    """A container's user may have no home: neither the variable nor an entry that names one."""
+    try:
+        return cache.expanduser()
+    except RuntimeError as error:
+        raise BadConfig(f"{cache}: this user has no home folder", fix="set ENGINE_CACHE_DIR, or HOME") from error
 
 
 def _flag(found: Mapping[str, str], field: str, default: bool) -> bool:

@@ -24,13 +24,15 @@ class Family(enum.Enum):
 
 class Rope(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """theta: base of the angles. factor: positions are divided by it. Llama 3 divides low frequencies alone: those with
-    fewer than `low` turns in `original` positions, with a ramp up to `high`; there is none where `original` is 0."""
+    fewer than `low` turns in `original` positions, with a ramp up to `high`; there is none where `original` is 0.
+    divisors: of each frequency, where a checkpoint lists them instead."""
 
     theta: float = 10000.0
     factor: float = 1.0
     low: float = 1.0
     high: float = 4.0
     original: int = 0
+    divisors: tuple[float, ...] = ()
 
 
 class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -122,6 +124,7 @@ def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
     family = _ARCHITECTURES.get(names[0]) if names else None
     if family is None:
         raise BadModel(f"{source}: architecture {names}", fix=f"known are {', '.join(_ARCHITECTURES)}")
+    _refuse_unknown(raw, source)
     heads, hidden = need("num_attention_heads"), need("hidden_size")
     is_gemma = family is Family.GEMMA3
     ropes = _ropes(raw)
@@ -143,7 +146,7 @@ def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
             has_qkv_bias=family is Family.QWEN2 or bool(raw.get("attention_bias")),
             has_qk_norm=family in (Family.QWEN3, Family.GEMMA3),
             has_post_norms=is_gemma,
-            activation="gelu_tanh" if is_gemma else "silu",
+            activation=_activation(raw, is_gemma=is_gemma, source=source),
             norm_offset=1.0 if is_gemma else 0.0,
             embed_scale=hidden**0.5 if is_gemma else 1.0,
             query_scale=_query_scale(raw) if is_gemma else 0.0,
@@ -170,6 +173,31 @@ def _kv_dtype(raw: Mapping[str, Any], source: str) -> str | None:
     if str(name).lower() not in _KV_DTYPES:
         raise BadModel(f"{source}: KV cache in {name}", fix=f"known are {', '.join(_KV_DTYPES)}")
     return _KV_DTYPES[str(name).lower()]
+
+
+_ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu_new": "gelu_tanh"}
+# What changes a model's answers and is not built here, with the values that say it is off.
+_OFF: dict[str, tuple[Any, ...]] = {
+    "attn_logit_softcapping": (None,),
+    "final_logit_softcapping": (None,),
+    "use_bidirectional_attention": (None, False),
+    "partial_rotary_factor": (None, 1.0),
+}
+
+
+def _refuse_unknown(raw: Mapping[str, Any], source: str) -> None:
+    """Raises BadModel for a switch that would be passed over: the answers would look right and be wrong."""
+    for key, off in _OFF.items():
+        if raw.get(key) not in off:
+            raise BadModel(f"{source}: {key}={raw[key]!r} is not supported", fix="use another model")
+
+
+def _activation(raw: Mapping[str, Any], *, is_gemma: bool, source: str) -> str:
+    key, default = ("hidden_activation", "gelu_pytorch_tanh") if is_gemma else ("hidden_act", "silu")
+    given = raw.get(key) or default
+    if given not in _ACTIVATIONS:
+        raise BadModel(f"{source}: {key}={given!r}", fix=f"known are {', '.join(_ACTIVATIONS)}")
+    return _ACTIVATIONS[given]
 
 
 def _query_scale(raw: Mapping[str, Any]) -> float:
@@ -229,9 +257,17 @@ def _rope(given: Mapping[str, Any], raw: Mapping[str, Any]) -> Rope:
 _GGUF = {"llama": Family.LLAMA, "qwen2": Family.QWEN2, "qwen3": Family.QWEN3, "gemma3": Family.GEMMA3}
 
 
-def from_gguf(get: Callable[..., Any], require: Callable[[str], Any], *, is_tied: bool, vocab_size: int) -> ModelConfig:
-    """From the settings of a GGUF file. is_tied: whether the file has no output matrix of its own. Norms are stored
-    there as they are used, so that nothing is added to them."""
+def from_gguf(
+    get: Callable[..., Any],
+    require: Callable[[str], Any],
+    *,
+    is_tied: bool,
+    vocab_size: int,
+    divisors: tuple[float, ...] = (),
+) -> ModelConfig:
+    """From the settings of a GGUF file. is_tied: whether the file has no output matrix of its own. divisors: of the
+    rotary frequencies, if it has some: Llama 3's ramp stands nowhere else. Norms are stored there as they are used, so
+    that nothing is added to them."""
     name = require("general.architecture")
     if name not in _GGUF:
         raise BadModel(f"architecture {name!r}", fix=f"known are {', '.join(_GGUF)}")
@@ -251,7 +287,7 @@ def from_gguf(get: Callable[..., Any], require: Callable[[str], Any], *, is_tied
             vocab_size=vocab_size,
             max_position=int(require(f"{name}.context_length")),
             norm_eps=float(require(f"{name}.attention.layer_norm_rms_epsilon")),
-            rope=Rope(theta=float(get(f"{name}.rope.freq_base", 10000.0))),
+            rope=_gguf_rope(name, get, divisors),
             is_tied=is_tied,
             has_qkv_bias=family is Family.QWEN2,
             has_qk_norm=family in (Family.QWEN3, Family.GEMMA3),
@@ -262,3 +298,13 @@ def from_gguf(get: Callable[..., Any], require: Callable[[str], Any], *, is_tied
             is_global=tuple((layer + 1) % _GEMMA_PERIOD == 0 for layer in range(count)) if window else (),
         )
     )
+
+
+def _gguf_rope(name: str, get: Callable[..., Any], divisors: tuple[float, ...]) -> Rope:
+    """Of layers that see everything; in windows nothing is scaled. Raises BadModel for a scaling that is not linear."""
+    kind = get(f"{name}.rope.scaling.type", "linear")
+    if kind not in ("none", "linear"):
+        raise BadModel(f"rope scaling {kind!r}", fix="known are none and linear")
+    factor = float(get(f"{name}.rope.scaling.factor", get(f"{name}.rope.scale_linear", 1.0))) or 1.0
+    theta = float(get(f"{name}.rope.freq_base", 10000.0))
+    return Rope(theta=theta, factor=1.0 if kind == "none" else factor, divisors=divisors)

@@ -233,10 +233,18 @@ class LLM:
                 for delta in self._core.step():
                     if (found := by_id.get(delta.request_id)) is not None:
                         yield from self._pushed(found, delta)
+            if not all(each.is_over for request in requests for each in request.answers):
+                raise self._unfinished()
         finally:
             for request_id in by_id:
                 self._core.abort(Abort(request_id=request_id))
             self._core.step()  # tells of these aborts, and computes nothing: nobody else asks this core
+
+    def _unfinished(self) -> BadConfig:
+        """Why the core has nothing to do while answers are not complete."""
+        if self._core.is_paused:
+            return BadConfig("the engine sleeps, or has lost its weights", fix="wake_up(), then update_weights()")
+        return BadConfig("another call took the answers of this one", fix="finish or close a stream before the next")
 
     def _pushed(self, request: _Request, delta: Delta) -> Iterator[Piece]:
         answer = request.answers[delta.index]

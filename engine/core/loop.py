@@ -107,8 +107,12 @@ class EngineCore:
 
     @property
     def _can_step(self) -> bool:
+        return self._scheduler.has_work and not self.is_paused
+
+    @property
+    def is_paused(self) -> bool:
         """Requests wait while memory is given back, and until weights that were lost are there again."""
-        return self._scheduler.has_work and not self._is_asleep and self._has_weights
+        return self._is_asleep or not self._has_weights
 
     def add(self, add: Add) -> None:
         """Raises BadRequest, and then nothing of it runs."""

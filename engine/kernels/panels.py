@@ -5,6 +5,7 @@ groups of inputs that share a scale."""
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable
 
 import torch
@@ -16,11 +17,13 @@ from engine.kernels import native
 COLUMNS = 16
 KINDS = {"fp32": 0, "bf16": 1, "int8": 2, "int4": 3}
 K_BLOCK = 256  # of src/linear.h: a group lies within one
+_SERIALS = itertools.count()
 
 
 class Panels:
     """numbers: of the kind that the kernels know by `kind`. scale_OG, low_OG: a weight is scale * number + low.
-    remake: how another weight is brought into this form; `pack` where none is given."""
+    remake: how another weight is brought into this form; `pack` where none is given. serial: nobody else's, not even
+    after this is gone."""
 
     def __init__(
         self,
@@ -35,6 +38,7 @@ class Panels:
         low_OG: Tensor | None = None,
         remake: Callable[[Tensor, Tensor | None], Panels] | None = None,
     ) -> None:
+        self.serial = next(_SERIALS)
         self.numbers, self.outputs, self.inputs, self.dtype = numbers, outputs, inputs, dtype
         self.remake: Callable[[Tensor, Tensor | None], Panels] = remake or pack
         self.group = inputs if scale_OG is None else inputs // scale_OG.shape[1]

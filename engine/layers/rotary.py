@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from engine.config.model_config import Rope
 from engine.kernels import native
 from engine.layers.norm import RMSNorm
+from engine.schema.errors import BadModel
 
 Norms: TypeAlias = "tuple[RMSNorm | None, RMSNorm | None]"  # of q and k
 
@@ -105,6 +106,10 @@ def inverse_frequencies(rope: Rope, head_dim: int) -> Tensor:
     """[D / 2] in fp32. Source of the Llama 3 ramp: the model card's reference code."""
     exponent = torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim
     plain = 1.0 / (rope.theta**exponent)
+    if rope.divisors:
+        if len(rope.divisors) != len(plain):
+            raise BadModel(f"{len(rope.divisors)} rotary divisors for heads of {head_dim}", fix="fetch the model again")
+        plain = plain / torch.tensor(rope.divisors)
     if not rope.original:
         return plain / rope.factor
     turns = rope.original * plain / (2 * math.pi)

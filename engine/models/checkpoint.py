@@ -33,7 +33,7 @@ _GGUF_LAYER = {
     "post_ffw_norm": "post_feedforward_layernorm",
 }
 _GGUF_TOP = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
-_IGNORED = ("rope_freqs.weight",)  # the factors of Llama 3's ramp, which the configuration gives
+_DIVISORS = "rope_freqs.weight"  # Llama 3's ramp: part of the shape, no weight
 
 
 class Checkpoint:
@@ -57,6 +57,7 @@ class Checkpoint:
     @staticmethod
     def _gguf_config(file: GgufFile) -> ModelConfig:
         names = {each.name: each.shape for each in file.tensors()}
+        divisors = next((dequantised(each).flatten() for each in file.tensors() if each.name == _DIVISORS), ())
         if "token_embd.weight" not in names:
             raise BadModel(f"{file.path} has no token embeddings", fix="give the file of a language model")
         return model_config.from_gguf(
@@ -64,6 +65,7 @@ class Checkpoint:
             file.require,
             is_tied="output.weight" not in names,
             vocab_size=names["token_embd.weight"][0],
+            divisors=tuple(float(each) for each in divisors),
         )
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
@@ -72,7 +74,7 @@ class Checkpoint:
             yield from self._safetensors()
             return
         for each in self.gguf.tensors():
-            if each.name not in _IGNORED:
+            if each.name != _DIVISORS:
                 name = _hf_name(each.name, self.config.family)
                 yield name, self._in_order(name, _floats(each))
 

@@ -20,6 +20,7 @@ from engine.layers.norm import RMSNorm
 from engine.layers.rotary import Angles, Rotary, turn_heads
 from engine.layers.target import Target
 from engine.models.fused import Fused
+from engine.schema.errors import BadConfig
 
 
 class Stage(NamedTuple):
@@ -45,6 +46,15 @@ def stages(num_layers: int, count: int) -> list[Stage]:
     return [Stage(end - size, end, num_layers) for size, end in zip(sizes, ends, strict=True)]
 
 
+def kv_share(total: int, size: int) -> int:
+    """KV heads of each rank. Raises BadConfig where a rank's query heads would need parts of several shares."""
+    if total % size and size % total:
+        raise BadConfig(
+            f"num_kv_heads={total} over {size} ranks", fix=f"use a number of ranks that divides {total}, or a multiple"
+        )
+    return max(total // size, 1)
+
+
 class SelfAttention(nn.Module):
     """num_kv_heads: at least one on every rank; where there are fewer than ranks, several ranks keep the same."""
 
@@ -53,7 +63,7 @@ class SelfAttention(nn.Module):
     def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype, *, layer: int, cache_layer: int) -> None:
         super().__init__()
         self.heads = share(config.num_heads, group.size, "num_heads")
-        self.kv_heads = max(config.num_kv_heads // group.size, 1)
+        self.kv_heads = kv_share(config.num_kv_heads, group.size)
         self.head_dim, self.scale = config.head_dim, config.scale
         self.window, self.cache_layer = config.window_of(layer), cache_layer
         width, rows = config.hidden_size, (self.heads + 2 * self.kv_heads) * self.head_dim

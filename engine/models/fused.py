@@ -42,7 +42,7 @@ class Fused:
         if any(is_wide(each.packed, hidden_TD) and not each.tile_rows for each in linears):  # type: ignore[arg-type]
             return None
         key = (
-            *((id(each.packed), id(each)) for each in linears),
+            *(each.packed.serial for each in linears),  # type: ignore[union-attr]
             *(each.data_ptr() for each in norms),
             *(cache.keys.data_ptr(), cache.values.data_ptr(), hidden_TD.dtype, model.rotary.cos.data_ptr()),
         )

@@ -47,6 +47,15 @@ def test_bad_variables_are_named(name: str, value: str) -> None:
         read_env({name: value})
 
 
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    with pytest.raises(BadConfig, match="set ENGINE_CACHE_DIR"):
+        read_env({})
+
+
 @pytest.mark.parametrize(
     ("host", "url"),
     [

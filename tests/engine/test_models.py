@@ -19,12 +19,15 @@ import torch.distributed as dist  # noqa: E402
 import torch.multiprocessing as mp  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
+from engine.config import model_config  # noqa: E402
 from engine.config.model_config import Rope, from_hf  # noqa: E402
 from engine.distributed.group import Group  # noqa: E402
+from engine.kernels.panels import Panels, pack  # noqa: E402
 from engine.layers.linear import Linear, can_reorder  # noqa: E402
+from engine.layers.rotary import inverse_frequencies  # noqa: E402
 from engine.models import weights  # noqa: E402
 from engine.models.checkpoint import Checkpoint  # noqa: E402
-from engine.models.decoder import stages  # noqa: E402
+from engine.models.decoder import kv_share, stages  # noqa: E402
 from engine.schema.errors import BadConfig, BadModel  # noqa: E402
 from tests.engine import checkpoints  # noqa: E402
 
@@ -284,6 +287,72 @@ def test_configurations_that_are_odd() -> None:
         ({"rope_scaling": {"rope_type": "yarn"}}, "rope scaling 'yarn'"),
         ({"num_key_value_heads": 3}, "4 heads over 3 KV heads"),
         ({"num_hidden_layers": 0}, "num_layers=0"),
+        ({"hidden_act": "relu"}, "hidden_act='relu'"),
+        ({"partial_rotary_factor": 0.5}, r"partial_rotary_factor=0\.5 is not supported"),
+        ({"final_logit_softcapping": 30.0}, "final_logit_softcapping"),
     ):
         with pytest.raises(BadModel, match=message):
             from_hf(json.loads(json.dumps({**base, **change})), source="x")
+
+
+def test_the_rotary_scaling_of_a_gguf_file_counts(tmp_path: Path) -> None:
+    """Llama 3's ramp stands in such a file as a tensor alone: without it every answer would look right and be wrong."""
+    import gguf
+
+    ramp = Rope(theta=5000.0, factor=8.0, low=1.0, high=4.0, original=64)
+    wanted = inverse_frequencies(ramp, 16)
+    settings: dict[str, Any] = {"embedding_length": 64, "attention.head_count": 4, "block_count": 2}
+    settings |= {"feed_forward_length": 96, "context_length": 256, "attention.layer_norm_rms_epsilon": 1e-6}
+    settings |= {"rope.freq_base": 5000.0}
+    writer = gguf.GGUFWriter(tmp_path / "m.gguf", "llama")
+    for key, value in settings.items():
+        (writer.add_float32 if isinstance(value, float) else writer.add_uint32)(f"llama.{key}", value)
+    writer.add_tensor("token_embd.weight", torch.zeros(9, 64).numpy())
+    writer.add_tensor("rope_freqs.weight", (inverse_frequencies(Rope(theta=5000.0), 16) / wanted).numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    checkpoint = Checkpoint(tmp_path / "m.gguf")
+    assert torch.allclose(inverse_frequencies(checkpoint.config.rope, 16), wanted, rtol=1e-6)
+    assert [name for name, _ in checkpoint.tensors()] == ["model.embed_tokens.weight"]
+
+    def rope(**more: Any) -> Rope:
+        every = {
+            "general.architecture": "llama",
+            **{f"llama.{key}": each for key, each in {**settings, **more}.items()},
+        }
+        return model_config.from_gguf(every.get, every.__getitem__, is_tied=True, vocab_size=9).rope
+
+    assert rope() == Rope(theta=5000.0)
+    linear = {"rope.scaling.type": "linear", "rope.scaling.factor": 8.0}
+    assert rope(**linear) == rope(**{"rope.scale_linear": 8.0}) == Rope(theta=5000.0, factor=8.0)
+    with pytest.raises(BadModel, match="rope scaling 'yarn'"):
+        rope(**{"rope.scaling.type": "yarn"})
+
+
+def test_kv_heads_that_ranks_would_have_to_cut_are_refused(tmp_path: Path) -> None:
+    """Three KV heads of two query heads each over two ranks: the first rank's third query head needs the second."""
+    checkpoints.write("llama", tmp_path, hidden_size=96, num_attention_heads=6, num_key_value_heads=3)
+    with pytest.raises(BadConfig, match="num_kv_heads=3 over 2 ranks"):
+        checkpoints.decoder(tmp_path, group=Group((0, 1), 1, None, None))
+    assert [kv_share(2, size) for size in (1, 2, 4)] == [2, 1, 1]
+
+
+def test_layers_that_are_packed_anew_are_those_that_are_multiplied(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python gives the place of what is gone to what comes next: a form is not known by where it is."""
+    model, plain = (checkpoints.decoder(made("llama")[0]) for _ in range(2))
+    if not all(each.pack(is_plain_kept=False) and isinstance(each.packed, Panels) for each in model.linears()):
+        pytest.skip("no compiler: there are no panels")
+    cache, gone = checkpoints.cache_of(model, 4), []
+    monkeypatch.setattr(checkpoints, "cache_of", lambda *_: cache)
+    with torch.inference_mode():
+        before = checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native")
+        for each, other in zip(model.linears(), plain.linears(), strict=True):
+            assert isinstance(each.packed, Panels)
+            gone.append(dict(vars(each.packed)))  # its memory stays, so that a wrong answer is one and no crash
+            other.weight.data.mul_(1.5)
+            vars(each.packed).update(vars(pack(other.weight.data, None)))
+        found = checkpoints.logits([model], SEQUENCES, chunks=[99], attention="native")
+        check(found, checkpoints.logits([plain], SEQUENCES, chunks=[99], attention="reference"))
+    assert (found[0] - before[0]).abs().max() > CLOSE

@@ -242,7 +242,12 @@ def test_after_sleep_and_after_new_weights_the_answers_are_right(
     save_file({name: each.flip(0).contiguous() for name, each in tensors.items()}, other / "model.safetensors")
     with LLM(folder, **SMALL, enable_memory_saver=True) as each:
         before = each.generate(PROMPTS, greedy())
+        pieces = each.stream(PROMPTS[0], greedy())
+        next(pieces)
         each.sleep(1)
+        for ask in (lambda: each.generate(PROMPTS, greedy()), lambda: list(pieces)):
+            with pytest.raises(BadConfig, match="the engine sleeps"):
+                ask()
         each.wake_up()
         each.update_weights(other)
         changed = each.generate(PROMPTS, greedy())
@@ -252,6 +257,14 @@ def test_after_sleep_and_after_new_weights_the_answers_are_right(
         each.update_weights(folder)
         for at, result in enumerate(each.generate(PROMPTS, greedy())):
             reference.check(at, result.token_ids)
+
+
+def test_a_stream_whose_answer_another_call_took_says_so(llm: LLM) -> None:
+    pieces = llm.stream(PROMPTS[0], greedy())
+    next(pieces)
+    llm.generate(PROMPTS[1], greedy())
+    with pytest.raises(BadConfig, match="another call took"):
+        list(pieces)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from safetensors.torch import load_file, save_file
 
 from engine.config.server_args import ServerArgs
 from engine.distributed.outside_group import OutsideGroup
+from engine.models.checkpoint import Checkpoint
 from engine.runner import tensors
 from engine.runner.executor import Executor
 from engine.schema.errors import BadConfig, BadModel, EngineError
@@ -89,6 +91,23 @@ def test_what_can_not_be_loaded_changes_nothing(reference: Any, executor: Execut
     with pytest.raises(BadModel, match="differs in"):
         executor.call("update_weights_from_disk", path=str(reference("qwen3").folder))
     assert tokens(executor) == made.greedy[:3]
+
+
+def test_a_disk_that_fails_half_way_changes_nothing(
+    reference: Any, executor: Executor, other: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Checkpoint.tensors
+
+    def broken(self: Checkpoint) -> Iterator[tuple[str, torch.Tensor]]:
+        for count, each in enumerate(whole(self)):
+            if count == 20:
+                raise OSError("Input/output error")
+            yield each
+
+    monkeypatch.setattr(Checkpoint, "tensors", broken)
+    with pytest.raises(OSError, match="Input/output"):
+        executor.call("update_weights_from_disk", path=str(other[0]))
+    assert tokens(executor) == reference("llama-tied").greedy[:3]
 
 
 def test_from_tensors(reference: Any, executor: Executor, other: Any) -> None:
