@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 
 from engine.schema.errors import BadConfig
 
@@ -46,9 +48,25 @@ def _has(family: socket.AddressFamily) -> bool:
     return True
 
 
-def free_port(start: int, *, tries: int = 1000) -> int:
-    """The first free port from `start` on. Raises BadConfig when there is none within `tries`."""
+@contextlib.contextmanager
+def claimed_port(start: int, *, tries: int = 1000) -> Iterator[int]:
+    """The first free port from `start` on, which no other engine of this machine is given meanwhile. Ranks bind theirs
+    seconds after it was found free: two engines that start together would meet in one world else. Raises BadConfig when
+    there is none within `tries`."""
     for port in range(start, min(start + tries, 65536)):
-        if is_free(port):
-            return port
+        with socket.socket(socket.AF_UNIX) as claim:
+            if _takes(claim, port) and is_free(port):
+                yield port
+                return
     raise BadConfig(f"no free port from {start} to {min(start + tries, 65536) - 1}", fix="give another base port")
+
+
+def _takes(claim: socket.socket, port: int) -> bool:
+    """By a name that is no file, and goes with its process. Only Linux has such names; elsewhere nothing is claimed."""
+    if sys.platform != "linux":
+        return True
+    try:
+        claim.bind(f"\0unmoved-engine-port-{port}")
+    except OSError:
+        return False
+    return True

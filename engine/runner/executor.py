@@ -3,6 +3,7 @@ one of several has a process a rank, started here, on other nodes by `follow`, o
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
@@ -10,7 +11,7 @@ from engine.config.env import EnvSettings, read_env
 from engine.config.server_args import ServerArgs, check
 from engine.distributed import parallel_state
 from engine.distributed.addresses import worker_bind_host
-from engine.distributed.ports import free_port
+from engine.distributed.ports import claimed_port
 from engine.host.processes import Child
 from engine.runner import worker
 from engine.runner.calls import CALLS
@@ -43,13 +44,20 @@ class Executor:
         if args.world_size == 1:
             self._runner = runner_kind(args.device)(args)
             return worker.info_of(self._runner)
+        with contextlib.ExitStack() as claims:  # until every rank has loaded, so has met the others
+            port = args.base_port
+            if args.dist_init_addr is None and not _torchrun(read_env(os.environ), args):
+                port = claims.enter_context(claimed_port(port))
+            return self._start_ranks(args, port)
+
+    def _start_ranks(self, args: ServerArgs, port: int) -> EngineInfo:
         ranks = self._ranks = Ranks(host=worker_bind_host(args.dist_init_addr))
         if _torchrun(read_env(os.environ), args):
             self._runner = worker.make_runner(torchrun_spec(args))
             parallel_state.tell(worker.CONTROL, f"{ranks.address[0]} {ranks.address[1]} {ranks.token}")
             others = set(range(1, args.world_size))
         else:
-            for spec in node_specs(args, control=ranks.address, token=ranks.token):
+            for spec in node_specs(args, port=port, control=ranks.address, token=ranks.token):
                 rank = spec.pp_rank * args.tp_size + spec.tp_rank
                 ranks.children[rank] = _start_rank(spec)
             others = set(range(args.world_size))
@@ -133,10 +141,11 @@ def follow(args: ServerArgs) -> int:
     return next((each for each in statuses if each), 0)
 
 
-def node_specs(args: ServerArgs, *, control: tuple[str, int] | None = None, token: str = "") -> list[RankSpec]:
-    """The ranks of this node: nodes take ranks in order."""
+def node_specs(
+    args: ServerArgs, *, port: int | None = None, control: tuple[str, int] | None = None, token: str = ""
+) -> list[RankSpec]:
+    """The ranks of this node: nodes take ranks in order. port: where they meet, if that is this machine alone."""
     count = args.world_size // args.nnodes
-    port = free_port(args.base_port) if args.dist_init_addr is None else args.base_port
     return [
         RankSpec(
             args=args,
@@ -144,7 +153,7 @@ def node_specs(args: ServerArgs, *, control: tuple[str, int] | None = None, toke
             pp_rank=rank // args.tp_size,
             local_rank=rank - args.node_rank * count,
             local_size=count,
-            dist_port=port,
+            dist_port=args.base_port if port is None else port,
             control=control,
             token=token,
         )

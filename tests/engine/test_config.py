@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -109,9 +110,20 @@ def test_a_port_that_is_taken_is_passed_over() -> None:
         server.listen()
         port = server.getsockname()[1]
         assert not ports.is_free(port)
-        assert ports.free_port(port) > port
-        with pytest.raises(BadConfig, match=f"no free port from {port}"):
-            ports.free_port(port, tries=1)
+        with ports.claimed_port(port) as other:
+            assert other > port
+        with pytest.raises(BadConfig, match=f"no free port from {port}"), ports.claimed_port(port, tries=1):
+            pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is claimed here")
+def test_two_engines_that_start_together_get_different_ports() -> None:
+    """Neither has bound its own yet: a second engine's ranks would join the first one's world."""
+    with ports.claimed_port(29500) as first:
+        with ports.claimed_port(first) as second:
+            assert second > first and ports.is_free(first)
+        with ports.claimed_port(second) as again:
+            assert again == second
 
 
 def test_cards_are_counted_from_the_first_gpu_of_the_job() -> None:
