@@ -275,6 +275,7 @@ def from_gguf(
     heads, hidden = int(require(f"{name}.attention.head_count")), int(require(f"{name}.embedding_length"))
     is_gemma, count = family is Family.GEMMA3, int(require(f"{name}.block_count"))
     window = int(get(f"{name}.attention.sliding_window", 0)) if is_gemma else 0
+    head_dim = int(get(f"{name}.attention.key_length", hidden // heads))
     return check(
         ModelConfig(
             family=family,
@@ -282,12 +283,12 @@ def from_gguf(
             hidden_size=hidden,
             num_heads=heads,
             num_kv_heads=int(get(f"{name}.attention.head_count_kv", heads)),
-            head_dim=int(get(f"{name}.attention.key_length", hidden // heads)),
+            head_dim=head_dim,
             ffn_size=int(require(f"{name}.feed_forward_length")),
             vocab_size=vocab_size,
             max_position=int(require(f"{name}.context_length")),
             norm_eps=float(require(f"{name}.attention.layer_norm_rms_epsilon")),
-            rope=_gguf_rope(name, get, divisors),
+            rope=_gguf_rope(name, get, divisors, head_dim=head_dim),
             is_tied=is_tied,
             has_qkv_bias=family is Family.QWEN2,
             has_qk_norm=family in (Family.QWEN3, Family.GEMMA3),
@@ -300,8 +301,12 @@ def from_gguf(
     )
 
 
-def _gguf_rope(name: str, get: Callable[..., Any], divisors: tuple[float, ...]) -> Rope:
-    """Of layers that see everything; in windows nothing is scaled. Raises BadModel for a scaling that is not linear."""
+def _gguf_rope(name: str, get: Callable[..., Any], divisors: tuple[float, ...], *, head_dim: int) -> Rope:
+    """Of layers that see everything; in windows nothing is scaled. Raises BadModel for a scaling that is not linear,
+    and for heads of which a part is turned only."""
+    turned = int(get(f"{name}.rope.dimension_count", head_dim))
+    if turned != head_dim:
+        raise BadModel(f"{name}.rope.dimension_count={turned} with heads of {head_dim}", fix="no family here does that")
     kind = get(f"{name}.rope.scaling.type", "linear")
     if kind not in ("none", "linear"):
         raise BadModel(f"rope scaling {kind!r}", fix="known are none and linear")

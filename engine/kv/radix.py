@@ -47,6 +47,11 @@ class RadixCache:
         """Blocks in the tree, counted anew: for checks."""
         return sum(len(each.block_ids) for each in self.nodes())
 
+    @property
+    def num_namespaces(self) -> int:
+        """Of which something is stored."""
+        return len(self._roots)
+
     def nodes(self) -> Iterator[Node]:
         """Every node but the roots."""
         pending = [each for root in self._roots.values() for each in root.children.values()]
@@ -57,7 +62,7 @@ class RadixCache:
 
     def match(self, tokens: Sequence[int], *, namespace: Hashable = None) -> Match:
         """The longest stored beginning, in whole blocks. Each node on the way counts one hit, however it is split."""
-        node = self._root(namespace)
+        node = self._roots.get(namespace) or Node((), [], None, 0)
         found: list[int] = []
         at, now = 0, next(self._clock)
         while len(tokens) - at >= self._size:
@@ -141,6 +146,7 @@ class RadixCache:
             self.num_evictable -= len(leaf.block_ids)
             if parent.parent is not None and not parent.children and parent.locks == 0:
                 heapq.heappush(leaves, (parent.used, parent.number, parent))
+        self._roots = {namespace: root for namespace, root in self._roots.items() if root.children}
         return gone
 
     def clear(self) -> int:

@@ -329,6 +329,8 @@ def test_the_rotary_scaling_of_a_gguf_file_counts(tmp_path: Path) -> None:
     assert rope(**linear) == rope(**{"rope.scale_linear": 8.0}) == Rope(theta=5000.0, factor=8.0)
     with pytest.raises(BadModel, match="rope scaling 'yarn'"):
         rope(**{"rope.scaling.type": "yarn"})
+    with pytest.raises(BadModel, match=r"dimension_count=2 with heads of"):
+        rope(**{"rope.dimension_count": 2})
 
 
 def test_kv_heads_that_ranks_would_have_to_cut_are_refused(tmp_path: Path) -> None:

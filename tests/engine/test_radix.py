@@ -117,3 +117,15 @@ def test_blocks_are_counted() -> None:
     assert pool.take(2) == [2, 3]
     with pytest.raises(NotEnoughMemory):
         BlockPool(1, 16)
+
+
+def test_nothing_is_kept_of_a_namespace_that_is_gone() -> None:
+    pool = BlockPool(64, SIZE)
+    cache = RadixCache(pool)
+    for number in range(20):
+        assert cache.match([1, 1, 2, 2], namespace=("adapter", number)).block_ids == []
+        mine = pool.take(2)
+        cache.insert([1, 1, 2, 2], mine, namespace=("adapter", number))
+        pool.release(mine)
+        cache.clear()
+    assert cache.num_namespaces == 0
