@@ -5,6 +5,7 @@ Hypothesis draws the same examples every time in CI and fresh ones elsewhere; HY
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -28,6 +29,9 @@ def pytest_configure() -> None:
     for name in _COLOURS:
         os.environ.pop(name, None)
     os.environ.update(_IDENTITY)
+    # What a shell starts in the background ignores Ctrl-C, and so would every process that a test means to interrupt.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     # No deadline: two workers on two shared cores make single examples slow for reasons of their own.
     settings.register_profile("ci", derandomize=True, deadline=None)

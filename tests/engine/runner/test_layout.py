@@ -79,7 +79,6 @@ def test_sizes_that_do_not_divide_are_refused(sizes: dict[str, int]) -> None:
 _RANK = """
     import sys, os, time
     from pathlib import Path
-from typing import Any
     import torch
     from engine.distributed.shared_memory import SharedMemory
     folder, rank, size, rounds, ends = sys.argv[1], *map(int, sys.argv[2:6])
