@@ -49,7 +49,7 @@ class Server:
     """One process of a Python module. log: what it said so far."""
 
     def __init__(self, module: list[str]) -> None:
-        environ = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        environ = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "ENGINE_LOG_LEVEL": "info"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", *module],
             cwd=ROOT,
