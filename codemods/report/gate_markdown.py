@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from codemods.report.gate_model import GateReport, GateVerdict, Obligation, Status, ranked
-from codemods.report.markdown import MAX_CHARACTERS, as_code, as_text
+from codemods.report.markdown import as_code, as_text, within
 from codemods.report.prove_markdown import pair_details
 from codemods.report.prove_model import PairRow, Unproved, shown_number
 from codemods.report.verify_model import counted, share, short_name
@@ -20,17 +20,7 @@ _WORDS = {GateVerdict.PASS: "passes", GateVerdict.FAIL: "does not pass", GateVer
 
 
 def markdown_text(report: GateReport) -> str:
-    parts: list[str] = []
-    size = 0
-    for part in _parts(report):
-        size += len(part)
-        if size > MAX_CHARACTERS:
-            parts.append("\nThe rest is left out here; `--format json` has all.\n")
-            break
-        parts.append(part)
-    if report.next:
-        parts.append(f"\nNext: {as_text(report.next)}.\n")
-    return "".join(parts)
+    return within("", _parts(report), as_text(report.next))
 
 
 def _parts(report: GateReport) -> Iterator[str]:

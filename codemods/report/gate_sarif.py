@@ -11,7 +11,7 @@ import msgspec
 
 from codemods.report.gate_baseline import BASELINED
 from codemods.report.gate_model import GatedCommit, GateReport, Obligation, Status, digest_of, ranked
-from codemods.report.sarif import MAX_RESULTS, SCHEMA
+from codemods.report.sarif import MAX_RESULTS, log_bytes, page_rule
 from codemods.schema.gate import RULES
 from codemods.schema.pages import PAGES
 from codemods.schema.pages_deltas import DELTA_PAGES
@@ -29,38 +29,23 @@ def sarif_text(report: GateReport, version: str) -> str:
     every = list(_results(report))
     results = every[:MAX_RESULTS]
     rules = sorted({result["ruleId"] for result in results}, key=lambda rule: (len(rule), rule))
-    driver = {"name": "unmoved", "version": version, "rules": [_rule(rule) for rule in rules]}
-    run: dict[str, Any] = {
-        "tool": {"driver": driver},
-        "automationDetails": {"id": "unmoved/gate"},
-        "columnKind": "unicodeCodePoints",
-        "results": results,
-        "properties": {
-            "target": report.target,
-            "verdict": report.verdict.value,
-            **msgspec.to_builtins(report.totals),
-            "results": len(every),
-        },
-    }
-    if len(every) > len(results):
-        text = f"{len(every) - len(results):,} results are left out; `unmoved gate --format json` has all"
-        notification = {"level": "warning", "message": {"text": text}}
-        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [notification]}]
-    body = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return msgspec.json.format(msgspec.json.encode(body)).decode("utf-8") + "\n"
+    verdict = {"target": report.target, "verdict": report.verdict.value}
+    return log_bytes(
+        "gate",
+        version,
+        [_rule(rule) for rule in rules],
+        results,
+        total=len(every),
+        properties={**verdict, **msgspec.to_builtins(report.totals)},
+        automationDetails={"id": "unmoved/gate"},
+    ).decode("utf-8")
 
 
 def _rule(rule: str) -> dict[str, Any]:
     page = DELTA_PAGES.get(rule) or PAGES.get(rule)
     if page is None:
         return {"id": rule, "shortDescription": {"text": RULES.get(rule, rule.replace("-", " "))}}
-    ways = "; ".join(way.how for way in page.settle)
-    return {
-        "id": rule,
-        "shortDescription": {"text": page.title[:1].upper() + page.title[1:]},
-        "fullDescription": {"text": page.text},
-        "help": {"text": f"{page.text} What settles it: {ways}."},
-    }
+    return page_rule(rule, page)
 
 
 def _results(report: GateReport) -> Iterator[dict[str, Any]]:

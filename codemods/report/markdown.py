@@ -4,7 +4,7 @@ Stays below MAX_CHARACTERS, which is what a comment on GitHub may have; what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from codemods.report.spool import Spool
 from codemods.report.verify_model import CheckedCommit, by_function, counted, next_move, share, short_name
@@ -21,16 +21,21 @@ def markdown_text(spool: Spool) -> str:
         f"{totals.findings} findings.\n\n"
         "| commit | verdict | lines | certified | findings | subject |\n|---|---|---:|---:|---:|---|\n"
     )
-    parts, size = [head], len(head)
-    for part in _parts(spool):
+    return within(head, _parts(spool), next_move(totals))
+
+
+def within(head: str, parts: Iterable[str], move: str) -> str:
+    """A report that fits: its parts as far as they do, and the next move, if there is one."""
+    taken, size = [head], len(head)
+    for part in parts:
         size += len(part)
         if size > MAX_CHARACTERS:
-            parts.append("\nThe rest is left out here; `--format json` has all.\n")
+            taken.append("\nThe rest is left out here; `--format json` has all.\n")
             break
-        parts.append(part)
-    if move := next_move(totals):
-        parts.append(f"\nNext: {move}.\n")
-    return "".join(parts)
+        taken.append(part)
+    if move:
+        taken.append(f"\nNext: {move}.\n")
+    return "".join(taken)
 
 
 def _parts(spool: Spool) -> Iterator[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.report.markdown import MAX_CHARACTERS, as_code, as_text
+from codemods.report.markdown import as_code, as_text, within
 from codemods.report.prove_effects import NOTHING, EffectRow, apart, shown_effects
 from codemods.report.prove_model import DeltaRow, PairRow, ProveReport, ProveTotals, amounts, shown_number
 from codemods.schema.prove import Effects, PairKind, ProofVerdict
@@ -17,17 +17,9 @@ _ORDER = (ProofVerdict.DIFFERS, ProofVerdict.INCONCLUSIVE, ProofVerdict.AGREES)
 
 
 def markdown_text(report: ProveReport) -> str:
-    parts = [_head(report)]
-    size, rows = len(parts[0]), sorted(report.pairs, key=lambda row: _ORDER.index(row.verdict))
-    for part in [*_table(rows), *(part for row in rows for part in pair_details(row))]:
-        size += len(part)
-        if size > MAX_CHARACTERS:
-            parts.append("\nThe rest is left out here; `--format json` has all.\n")
-            break
-        parts.append(part)
-    if report.next:
-        parts.append(f"\nNext: {report.next}.\n")
-    return "".join(parts)
+    rows = sorted(report.pairs, key=lambda row: _ORDER.index(row.verdict))
+    parts = (*_table(rows), *(part for row in rows for part in pair_details(row)))
+    return within(_head(report), parts, report.next)
 
 
 def _head(report: ProveReport) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from codemods.report.prove_model import DeltaRow, PairRow, ProveReport
-from codemods.report.sarif import MAX_RESULTS, SCHEMA
+from codemods.report.sarif import MAX_RESULTS, log_bytes, page_rule
 from codemods.schema.pages_deltas import DELTA_PAGES
 from codemods.schema.prove import ProofVerdict
 
@@ -28,32 +28,22 @@ def sarif_bytes(report: ProveReport, version: str) -> bytes:
     every = [*_open(report), *_declared(report)]
     results = every[:MAX_RESULTS]
     rules = sorted({result["ruleId"] for result in results}, key=lambda rule: (len(rule), rule))
-    driver = {"name": "unmoved", "version": version, "rules": [_rule(rule) for rule in rules]}
-    run: dict[str, Any] = {
-        "tool": {"driver": driver},
-        "automationDetails": {"id": "unmoved/prove"},
-        "columnKind": "unicodeCodePoints",
-        "results": results,
-        "properties": {**msgspec.to_builtins(report.totals), "results": len(every)},
-    }
-    if len(every) > len(results):
-        text = f"{len(every) - len(results):,} results are left out; `unmoved prove --format json` has all"
-        notification = {"level": "warning", "message": {"text": text}}
-        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [notification]}]
-    return msgspec.json.format(msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})) + b"\n"
+    return log_bytes(
+        "prove",
+        version,
+        [_rule(rule) for rule in rules],
+        results,
+        total=len(every),
+        properties=msgspec.to_builtins(report.totals),
+        automationDetails={"id": "unmoved/prove"},
+    )
 
 
 def _rule(rule: str) -> dict[str, Any]:
     page = DELTA_PAGES.get(rule)
     if page is None:
         return {"id": rule, "shortDescription": {"text": _TEXTS.get(rule, f"See `unmoved explain {rule}`")}}
-    ways = "; ".join(way.how for way in page.settle)
-    return {
-        "id": rule,
-        "shortDescription": {"text": page.title[:1].upper() + page.title[1:]},
-        "fullDescription": {"text": page.text},
-        "help": {"text": f"{page.text} What settles it: {ways}."},
-    }
+    return page_rule(rule, page)
 
 
 def _open(report: ProveReport) -> Iterator[dict[str, Any]]:

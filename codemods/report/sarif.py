@@ -13,6 +13,7 @@ import msgspec
 
 from codemods.report.spool import Spool
 from codemods.report.verify_model import CheckedCommit, FindingRow, ResidueRow
+from codemods.schema.page import Page
 
 MAX_RESULTS = 5_000
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -23,26 +24,45 @@ def sarif_bytes(spool: Spool, version: str) -> bytes:
     results = list(islice(_results(spool), MAX_RESULTS))
     total = spool.totals.findings + sum(len(commit.residue) for commit in spool)
     rules = sorted({result["ruleId"] for result in results})
-    driver = {
-        "name": "unmoved",
-        "version": version,
-        "rules": [{"id": rule, "shortDescription": {"text": _rule_text(rule)}} for rule in rules],
-    }
+    properties = {"commits": spool.totals.commits, "passed": spool.totals.passed}
+    described = [{"id": rule, "shortDescription": {"text": _rule_text(rule)}} for rule in rules]
+    return log_bytes("verify", version, described, results, total=total, properties=properties)
+
+
+def log_bytes(
+    command: str,
+    version: str,
+    rules: list[dict[str, Any]],
+    results: list[dict[str, Any]],
+    *,
+    total: int,
+    properties: dict[str, Any],
+    **more: Any,
+) -> bytes:
+    """A log of one run. total: of the results, of which some may be left out. more: other parts of the run."""
     run: dict[str, Any] = {
-        "tool": {"driver": driver},
+        "tool": {"driver": {"name": "unmoved", "version": version, "rules": rules}},
+        **more,
         "columnKind": "unicodeCodePoints",
         "results": results,
-        "properties": {"commits": spool.totals.commits, "passed": spool.totals.passed, "results": total},
+        "properties": {**properties, "results": total},
     }
     if total > len(results):
-        text = f"{total - len(results):,} results are left out; `unmoved verify --format json` has all"
-        run["invocations"] = [
-            {
-                "executionSuccessful": True,
-                "toolExecutionNotifications": [{"level": "warning", "message": {"text": text}}],
-            }
-        ]
+        text = f"{total - len(results):,} results are left out; `unmoved {command} --format json` has all"
+        notification = {"level": "warning", "message": {"text": text}}
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [notification]}]
     return msgspec.json.format(msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})) + b"\n"
+
+
+def page_rule(rule: str, page: Page) -> dict[str, Any]:
+    """A rule that has a page of its own."""
+    ways = "; ".join(way.how for way in page.settle)
+    return {
+        "id": rule,
+        "shortDescription": {"text": page.title[:1].upper() + page.title[1:]},
+        "fullDescription": {"text": page.text},
+        "help": {"text": f"{page.text} What settles it: {ways}."},
+    }
 
 
 def _rule_text(rule: str) -> str:
