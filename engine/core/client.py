@@ -22,6 +22,7 @@ from engine.core import frames
 from engine.core.frames import EXECUTOR, CoreSpec
 from engine.host.processes import Child
 from engine.schema.errors import BadConfig, BadRequest, EngineDead, EngineError
+from engine.schema.frames import encode
 from engine.schema.messages import (
     Abort,
     Add,
@@ -69,9 +70,7 @@ class CoreClient:
         self._ready: asyncio.Future[Ready] = loop.create_future()
         self._ended = asyncio.Event()
         address = self._bind()
-        self._child = Child(
-            "engine.core.process", frames.encode(CoreSpec(address=address, args=args, executor=executor))
-        )
+        self._child = Child("engine.core.process", encode(CoreSpec(address=address, args=args, executor=executor)))
         self._child.on_exit(lambda status: _tell(loop, self._on_exit, status))
         self._reader = loop.create_task(self._read())
 
@@ -188,7 +187,7 @@ class CoreClient:
 
     def _send(self, message: ToCore) -> None:
         """Never waits: queues have no limit (how much is asked is the server's to limit)."""
-        sent = self._socket.send(frames.encode(message), zmq.DONTWAIT)
+        sent = self._socket.send(encode(message), zmq.DONTWAIT)
         assert isinstance(sent, asyncio.Future) and sent.done()
         sent.result()
 

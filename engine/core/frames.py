@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
 from engine.config.server_args import ServerArgs
 from engine.schema.errors import BadRequest, EngineError
+from engine.schema.frames import to_path
 from engine.schema.messages import Fault, FromCore, ToCore
 
 EXECUTOR = "engine.runner.executor:Executor"
@@ -24,24 +22,9 @@ class CoreSpec(Struct, frozen=True, kw_only=True):
     executor: str = EXECUTOR
 
 
-def _from_path(value: Any) -> str:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(f"{type(value).__name__} has no frame")
-
-
-def _to_path(kind: type, value: Any) -> Any:
-    if kind is Path:
-        return Path(value)
-    raise NotImplementedError(f"{kind.__name__} has no frame")
-
-
-_encoder = msgspec.msgpack.Encoder(enc_hook=_from_path)
 _to_core = msgspec.msgpack.Decoder(ToCore)
 _from_core = msgspec.msgpack.Decoder(FromCore)
-_spec = msgspec.msgpack.Decoder(CoreSpec, dec_hook=_to_path)
-
-encode = _encoder.encode
+_spec = msgspec.msgpack.Decoder(CoreSpec, dec_hook=to_path)
 
 
 def to_core(frame: bytes) -> ToCore:
@@ -54,13 +37,6 @@ def from_core(frame: bytes) -> FromCore:
 
 def spec(frame: bytes) -> CoreSpec:
     return _spec.decode(frame)
-
-
-def fault_of(error: EngineError) -> Fault:
-    if isinstance(error, BadRequest):
-        message = error.message.removeprefix(f"{error.field}: ")
-        return Fault(code=error.code, message=message, fix=error.fix, field=error.field)
-    return Fault(code=error.code, message=error.message, fix=error.fix)
 
 
 def internal_fault(error: Exception) -> Fault:

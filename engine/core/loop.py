@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 from engine.config.server_args import ServerArgs
 from engine.core.choice import Choice, Matcher
-from engine.core.frames import fault_of
 from engine.kv.blocks import BlockPool
 from engine.kv.radix import RadixCache
 from engine.sampling.oracle import oracle_id
 from engine.scheduler.scheduler import Limits, Scheduler
 from engine.scheduler.sequence import Sequence
 from engine.schema.errors import BadConfig, BadRequest
+from engine.schema.frames import fault_of
 from engine.schema.messages import Abort, Add, Delta, Stats
 from engine.schema.output import FinishReason, PositionLogprobs
 from engine.schema.sampling import SamplingParams, check

@@ -18,6 +18,7 @@ from engine.core.loop import EngineCore
 from engine.core.text import Text
 from engine.host import processes
 from engine.schema.errors import BadRequest, EngineError
+from engine.schema.frames import encode, fault_of
 from engine.schema.messages import Abort, Add, Call, Deltas, Failed, Fault, FromCore, Ready, Refused, Reply, ToCore
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class CoreServer:
                 raise BadRequest("request_id", "the engine is stopping", fix="ask another one")
             self._core.add(add)
         except EngineError as error:
-            return frames.fault_of(error)
+            return fault_of(error)
         except Exception as error:
             # A request that trips over a fault of ours takes no other one with it.
             log.exception("request failed: request_id=%s", add.request_id)
@@ -94,13 +95,13 @@ class CoreServer:
             )
             self._send(Reply(number=call.number, value=value))
         except EngineError as error:
-            self._send(Reply(number=call.number, fault=frames.fault_of(error)))
+            self._send(Reply(number=call.number, fault=fault_of(error)))
         except Exception as error:
             log.exception("call failed: method=%s", call.method)
             self._send(Reply(number=call.number, fault=frames.internal_fault(error)))
 
     def _send(self, message: FromCore) -> None:
-        self._socket.send(frames.encode(message))
+        self._socket.send(encode(message))
 
 
 def make_core(spec: CoreSpec) -> EngineCore:
@@ -131,11 +132,11 @@ def main() -> int:
         CoreServer(core, socket).run()
     except EngineError as error:
         log.error("engine ended: %s", error)
-        socket.send(frames.encode(Failed(frames.fault_of(error))))
+        socket.send(encode(Failed(fault_of(error))))
         return 1
     except Exception as error:
         log.exception("engine ended")
-        socket.send(frames.encode(Failed(frames.internal_fault(error))))
+        socket.send(encode(Failed(frames.internal_fault(error))))
         return 1
     finally:
         if core is not None:

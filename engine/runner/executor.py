@@ -18,8 +18,9 @@ from engine.runner.calls import CALLS
 from engine.runner.kinds import runner_kind
 from engine.runner.model_runner import ModelRunner
 from engine.runner.ranks import Ranks
-from engine.runner.wire import Answer, Do, EngineInfo, Loaded, Made, Quit, RankSpec, Step, encode, error_of
+from engine.runner.wire import Answer, Do, EngineInfo, Loaded, Made, Quit, RankSpec, Step, error_of
 from engine.schema.errors import BadConfig, EngineDead, EngineError
+from engine.schema.frames import encode
 from engine.schema.step import StepInput, StepOutput
 
 

@@ -125,11 +125,18 @@ class DecodeGraphs:
 
 def cuda_record(pool: Any) -> Callable[[Callable[[], Tensor]], Callable[[], Tensor]]:
     """Records into a CUDA graph. pool: of memory, one for all graphs of a runner: they never run at the same time."""
+    return recorder(torch.cuda.CUDAGraph, torch.cuda.graph, torch.cuda.synchronize, pool)
+
+
+def recorder(
+    graph_of: Callable[[], Any], recording: Callable[..., Any], synchronize: Callable[[], None], pool: Any
+) -> Callable[[Callable[[], Tensor]], Callable[[], Tensor]]:
+    """Records into graphs of a device, by the four parts that its module has of CUDA's interface."""
 
     def record(run: Callable[[], Tensor]) -> Callable[[], Tensor]:
-        graph = torch.cuda.CUDAGraph()
-        torch.cuda.synchronize()
-        with torch.cuda.graph(graph, pool=pool):
+        graph = graph_of()
+        synchronize()
+        with recording(graph, pool=pool):
             out = run()
 
         def replay() -> Tensor:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.attention.base import Attention
 from engine.host.device import Device
+from engine.runner.graphs import recorder
 from engine.runner.model_runner import DTYPES, ModelRunner
 from engine.schema.errors import BadConfig
 
@@ -118,18 +119,5 @@ class NpuModelRunner(ModelRunner):
 
     def graph_recorder(self) -> Callable[[Callable[[], Tensor]], Callable[[], Tensor]]:
         """Records into a graph of the NPU, which has CUDA's interface under another name."""
-        npu, pool = self.torch_npu.npu, self.torch_npu.npu.graph_pool_handle()
-
-        def record(run: Callable[[], Tensor]) -> Callable[[], Tensor]:
-            graph = npu.NPUGraph()
-            npu.synchronize()
-            with npu.graph(graph, pool=pool):
-                out = run()
-
-            def replay() -> Tensor:
-                graph.replay()
-                return out
-
-            return replay
-
-        return record
+        npu = self.torch_npu.npu
+        return recorder(npu.NPUGraph, npu.graph, npu.synchronize, npu.graph_pool_handle())

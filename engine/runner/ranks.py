@@ -11,8 +11,9 @@ import socket
 import time
 
 from engine.host.processes import Child
-from engine.runner.wire import Broken, FromRank, Hello, ToRank, Wire, encode, error_of
+from engine.runner.wire import Broken, FromRank, Hello, ToRank, Wire, error_of
 from engine.schema.errors import EngineDead, EngineError
+from engine.schema.frames import encode
 from engine.schema.messages import Fault
 
 log = logging.getLogger(__name__)

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import socket
 import struct
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from engine.config.server_args import ServerArgs
+from engine.schema import frames
 from engine.schema.errors import BadRequest, EngineDead, EngineError
+from engine.schema.frames import encode, to_path
 from engine.schema.messages import Fault
 from engine.schema.step import StepInput, StepOutput
 
@@ -89,22 +90,9 @@ ToRank = Step | Do | Quit
 FromRank = Hello | Loaded | Made | Answer | Broken
 
 
-def _encode_other(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(f"{type(value).__name__} has no frame")
-
-
-def _decode_other(kind: type, value: Any) -> Any:
-    if kind is Path:
-        return Path(value)
-    raise NotImplementedError(f"{kind.__name__} has no frame")
-
-
-encode = msgspec.msgpack.Encoder(enc_hook=_encode_other).encode
 _TO_RANK = msgspec.msgpack.Decoder(ToRank)
 _FROM_RANK = msgspec.msgpack.Decoder(FromRank)
-_SPEC = msgspec.msgpack.Decoder(RankSpec, dec_hook=_decode_other)
+_SPEC = msgspec.msgpack.Decoder(RankSpec, dec_hook=to_path)
 
 
 def spec_of(frame: bytes) -> RankSpec:
@@ -167,12 +155,8 @@ class Wire:
 
 def fault_of(error: BaseException) -> Fault:
     """An error as data. One that is not of ours names its kind: it is a fault of the engine's own."""
-    if isinstance(error, BadRequest):
-        return Fault(
-            code=error.code, message=error.message.removeprefix(f"{error.field}: "), fix=error.fix, field=error.field
-        )
     if isinstance(error, EngineError):
-        return Fault(code=error.code, message=error.message, fix=error.fix)
+        return frames.fault_of(error)
     text = str(error).strip().splitlines()
     return Fault(
         code=EngineDead.code,
