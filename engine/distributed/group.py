@@ -27,6 +27,7 @@ class Group:
         self.cpu_handle = handle if cpu_handle is None else cpu_handle
         self.size = len(self.ranks)
         self.reducer: Reducer | None = None  # a faster way to sum, for tensors that it takes
+        self.hccl_comm_name: str | None = None  # what HCCL calls the communicator of these ranks
 
     @property
     def is_first(self) -> bool:

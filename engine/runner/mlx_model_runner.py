@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.attention.base import Attention
 from engine.distributed import parallel_state
-from engine.distributed.layout import attention_place, layout
+from engine.distributed.layout import layout
 from engine.host.device import CpuDevice, Device
 from engine.models.mlx_decoder import MlxDecoder, MlxKVCache, load_mlx
 from engine.runner.forward_batch import ForwardBatch
@@ -31,13 +31,7 @@ class MlxModelRunner(ModelRunner):
         self.mx = load_mlx()
         if self.server_args.world_size > 1:
             raise BadConfig("several ranks on mlx", fix="there is one device: use tp_size=1 and pp_size=1")
-        for name in (
-            "enable_lora",
-            "enable_torch_compile",
-            "enable_memory_saver",
-            "enable_batch_invariant",
-            "quantization",
-        ):
+        for name in _OTHERS:
             if getattr(self.server_args, name):
                 raise BadConfig(f"{name} on mlx", fix="leave it out there")
         return CpuDevice()
@@ -51,7 +45,6 @@ class MlxModelRunner(ModelRunner):
         self.tp_group = parallel_state.get_group("tp")
         self.pp_group = parallel_state.get_group("pp")
         self.attention_tp_group = parallel_state.get_group("attention_tp")
-        self.attention_place = attention_place(tp_rank=0, tp_size=1)
         return self.available_bytes()
 
     def available_bytes(self) -> int:

@@ -18,17 +18,17 @@ from typing import Any
 import torch
 from msgspec import structs
 from torch import Tensor, nn
-from torch.distributed.device_mesh import DeviceMesh
 
 from engine.attention.backends import backend as attention_backend
 from engine.attention.backends import default_backend as default_attention_backend
 from engine.attention.batch import AttentionBatch
-from engine.config.env import read_env
+from engine.config.env import EnvSettings, read_env
 from engine.config.model_config import ModelConfig
 from engine.config.server_args import ServerArgs
 from engine.distributed import all_reduce, parallel_state
 from engine.distributed.addresses import LOOPBACK, init_url, parse_address
 from engine.distributed.backend import default_backend
+from engine.distributed.group import Group
 from engine.distributed.layout import attention_place, layout
 from engine.distributed.outside_group import OutsideGroup
 from engine.distributed.symmetric_memory import symmetric_pool
@@ -97,24 +97,30 @@ class ModelRunner:
         self.server_args = server_args
         self.gpu_id = local_rank
         self.device_handle: Device = self._open_device()
-        self.device = self.device_handle.kind
+        self.device: str = self.device_handle.kind
         self.is_draft_worker = is_draft_worker
         self.target = target
 
         # Where this rank stands
         self.tp_rank = tp_rank
-        self.tp_size = server_args.tp_size
+        self.tp_size: int = server_args.tp_size
         self.pp_rank = pp_rank
-        self.pp_size = server_args.pp_size
-        self.dp_size = server_args.dp_size
-        self.ep_size = server_args.ep_size
-        self.attn_cp_size = server_args.attn_cp_size
-        self.rank = pp_rank * self.tp_size + tp_rank
-        self.world_size = server_args.world_size
+        self.pp_size: int = server_args.pp_size
+        self.dp_size: int = server_args.dp_size
+        self.ep_size: int = server_args.ep_size
+        self.attn_cp_size: int = server_args.attn_cp_size
+        self.rank: int = pp_rank * self.tp_size + tp_rank
+        self.world_size: int = server_args.world_size
         self.local_rank = local_rank
         self.local_size = local_size
-        self.dist_port = server_args.base_port if dist_port is None else dist_port
+        self.dist_port: int = server_args.base_port if dist_port is None else dist_port
         self.is_torch_tp = server_args.enable_torch_tp and self.tp_size > 1
+        self.attention_place = attention_place(
+            tp_rank=self.tp_rank,
+            tp_size=self.tp_size,
+            dp_size=self.dp_size if server_args.enable_dp_attention else 1,
+            cp_size=self.attn_cp_size,
+        )
 
         # What changes while it runs
         self.forward_pass_id = 0
@@ -129,7 +135,6 @@ class ModelRunner:
         self.sleeping: set[str] = set()
         self.are_weights_lost = False
         self.profiler = Profiler()
-        self.hccl_comm_name: str | None = None
         self.num_target_blocks = 0
 
         self.checkpoint_path = locate(server_args.model, read_env(os.environ).cache_dir)
@@ -206,18 +211,17 @@ class ModelRunner:
         log.info("threads: chosen: rank=%d cpus=%s", self.rank, self.local_omp_cpuid)
 
     def init_torch_distributed(self) -> int:
-        """Take the device, meet the other ranks, make every group. Returns the memory that is free before the model
-        is loaded, in bytes: the least of all ranks'."""
+        """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
         started = time.perf_counter()
         log.info("distributed: begin: rank=%d world=%d device=%s", self.rank, self.world_size, self.device_handle)
         try:
             self.device_handle.set_current()
         except (RuntimeError, AssertionError) as error:
             raise BadConfig(
-                f"rank {self.rank} can't take device {self.device}:{self.gpu_id}: {error}",
+                f"rank {self.rank} can't take device {self.device_handle}: {error}",
                 fix="start no more ranks a machine than it has devices",
             ) from error
-
+        backend: str
         if self.server_args.dist_backend is not None:
             backend = self.server_args.dist_backend
         elif self.server_args.elastic_ep_backend == "mooncake":
@@ -241,13 +245,9 @@ class ModelRunner:
                     )
                 mooncake_ep.set_device_filter(cards)
                 log.info("distributed: cards: rank=%d cards=%s", self.rank, ",".join(cards))
-
         before_bytes = self.device_handle.available_bytes()
-        if self.device == "cuda" and not self.server_args.enable_p2p_check:
-            # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
-            all_reduce.trust_peer_access()
-
-        env = read_env(os.environ)
+        env: EnvSettings = read_env(os.environ)
+        init_method: str
         if env.dist_init_method is not None:
             init_method = env.dist_init_method
         elif env.world_rank is not None and env.world_size is not None and env.world_size > 1:
@@ -263,13 +263,14 @@ class ModelRunner:
             init_method = init_url(address.host, address.port)
         else:
             init_method = init_url(env.host_ip or LOOPBACK, self.dist_port)
-
         all_reduce.set_custom_all_reduce(not self.server_args.disable_custom_all_reduce)
         all_reduce.set_mscclpp_all_reduce(self.server_args.enable_mscclpp)
         all_reduce.set_torch_symm_mem_all_reduce(self.server_args.enable_torch_symm_mem)
-
+        if self.device == "cuda" and not self.server_args.enable_p2p_check:
+            # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
+            all_reduce.trust_peer_access()
         if not self.is_draft_worker:
-            is_shared = False
+            is_shared: bool = False
             if self.device == "cpu":
                 if has_amx() or is_arm64():
                     # Bind to what init_threads_binding chose, before any thread of a pool is made.
@@ -297,10 +298,10 @@ class ModelRunner:
             parallel_state.initialize_model_parallel(
                 layout(
                     tp_size=self.tp_size,
-                    pp_size=self.pp_size,
-                    dp_size=self.dp_size if self.server_args.enable_dp_attention else 1,
-                    cp_size=self.attn_cp_size,
-                    ep_size=self.ep_size,
+                    pp_size=self.server_args.pp_size,
+                    dp_size=self.server_args.dp_size if self.server_args.enable_dp_attention else 1,
+                    cp_size=self.server_args.attn_cp_size,
+                    ep_size=self.server_args.ep_size,
                 ),
                 rank=self.rank,
                 device=self.device,
@@ -313,10 +314,10 @@ class ModelRunner:
                     parallel_state.map_peer_memory("tp", device=self.device_handle.place)
             if self.device == "npu" and self.tp_size > 1:
                 # Kernels that multiply and sum at once ask for the communicator by the name that HCCL gave it.
-                handle = parallel_state.get_group("tp").handle
-                assert handle is not None, "a group of several ranks is connected"
-                hccl: Any = handle._get_backend(self.device_handle.place)
-                self.hccl_comm_name = str(hccl.get_hccl_comm_name(self.rank))
+                shared = parallel_state.get_group("tp")
+                assert shared.handle is not None, "a group of several ranks is connected"
+                hccl: Any = shared.handle._get_backend(self.device_handle.place)
+                shared.hccl_comm_name = str(hccl.get_hccl_comm_name(self.rank))
             if self.server_args.pre_warm_nccl and self.world_size > 1:
                 # A communicator connects at its first use, which takes memory: now, and not in the middle of a step.
                 for kind in ("world", "tp", "pp", "ep"):
@@ -324,16 +325,10 @@ class ModelRunner:
                     group.all_reduce(torch.zeros(1, device=self.device_handle.place))
                 self.device_handle.synchronize()
 
-        self.attention_place = attention_place(
-            tp_rank=self.tp_rank,
-            tp_size=self.tp_size,
-            dp_size=self.dp_size if self.server_args.enable_dp_attention else 1,
-            cp_size=self.attn_cp_size,
-        )
-        self.tp_group = parallel_state.get_group("tp")
-        self.pp_group = parallel_state.get_group("pp")
-        self.attention_tp_group = parallel_state.get_group("attention_tp")
-        after_bytes = self.device_handle.available_bytes()
+        self.tp_group: Group = parallel_state.get_group("tp")
+        self.pp_group: Group = parallel_state.get_group("pp")
+        self.attention_tp_group: Group = parallel_state.get_group("attention_tp")
+        after_bytes: int = self.device_handle.available_bytes()
         pre_model_load_memory = int(parallel_state.get_group("world").minimum(after_bytes))
         if self.tp_size > 1 and not self.is_draft_worker:
             least_bytes = int(self.tp_group.minimum(after_bytes))
@@ -497,6 +492,8 @@ class ModelRunner:
 
     def apply_torch_tp(self) -> None:
         """Shares of the layers as DTensors, by the plans that the model's modules carry."""
+        from torch.distributed.device_mesh import DeviceMesh
+
         log.info("torch tp: size=%d rank=%d", self.tp_size, self.rank)
         assert self.tp_group.handle is not None, "a group of one has nothing to share"
         device_mesh = DeviceMesh.from_group(self.tp_group.handle, self.device)
