@@ -30,8 +30,8 @@ class StepPlaces:
             return found
         if place is not None:
             return replace(found, path=place[0], line=place[1])
-        mark = f" (a line that the plan writes, as of step {self._number})"
         if isinstance(found, Finding):
-            return replace(found, text=f"{found.text}{mark}")
+            return replace(found, path="", line=0)  # what was found is true without a place
         assert isinstance(found, (Hazard, Refusal))
+        mark = f" (a line that the plan writes, as of step {self._number})"
         return replace(found, message=f"{found.message}{mark}")

@@ -151,6 +151,7 @@ class ResultStruct(StepBase, frozen=True, kw_only=True, tag="result-struct"):
     """A function that returns a tuple returns a frozen keyword-only msgspec.Struct; call sites unpack it by field.
 
     function: MODULE:QUALNAME. name: the struct. fields: in the order of the tuple; () takes the names returned.
+    Those may also be listed in another order: results that have names are told by them.
     types: field -> annotation; a field without one gets `object`."""
 
     function: str

@@ -25,9 +25,10 @@ _TUPLES = frozenset({"tuple", "Tuple"})
 
 
 class Fields(Struct, frozen=True, kw_only=True):
-    """The fields in the order of the tuple: name -> type as text."""
+    """The fields in the order of the tuple: name -> type as text. shown: in the order that the struct lists them in."""
 
     types: dict[str, str]
+    shown: tuple[str, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,13 +68,16 @@ def returned_tuples(host: Host, own_calls: frozenset[ast.AST]) -> tuple[list[ast
 
 def fields_of(host: Host, step: ResultStruct, tuples: list[ast.Tuple], at: int) -> Fields | list[Refusal]:
     """Names and types of the fields. at: where the class will stand."""
-    wanted = step.fields or _named_alike(tuples)
-    size = len(tuples[0].elts)
+    own = _named_alike(tuples)
+    # Results that have names are told by them, so the struct may list them in another order.
+    wanted = own if sorted(own) == sorted(step.fields) else step.fields or own
     if not wanted:
         message = f"the results of {host.name} have no names of their own"
-        return [host.refusal("fields-needed", tuples[0], message, f"name the {size} results: fields = [...]")]
-    problems = list(_field_problems(host, step, wanted, size, tuples[0]))
-    known = _annotated_elements(host, size)
+        return [
+            host.refusal("fields-needed", tuples[0], message, f"name the {len(tuples[0].elts)} results: fields = [...]")
+        ]
+    problems = list(_field_problems(host, step, wanted, tuples))
+    known = _annotated_elements(host, len(tuples[0].elts))
     types: dict[str, str] = {}
     for position, name in enumerate(wanted):
         if name in step.types:
@@ -84,7 +88,7 @@ def fields_of(host: Host, step: ResultStruct, tuples: list[ast.Tuple], at: int) 
             types[name] = text_at(host, known[position], at, in_class=False) or "object"
         else:
             types[name] = _known_type(host, tuples, position, at) or "object"
-    return problems or Fields(types=types)
+    return problems or Fields(types=types, shown=step.fields or wanted)
 
 
 def _named_alike(tuples: list[ast.Tuple]) -> tuple[str, ...]:
@@ -99,8 +103,9 @@ def _leaf(node: ast.expr) -> str:
 
 
 def _field_problems(
-    host: Host, step: ResultStruct, wanted: tuple[str, ...], size: int, at: ast.AST
+    host: Host, step: ResultStruct, wanted: tuple[str, ...], tuples: list[ast.Tuple]
 ) -> Iterator[Refusal]:
+    size, at = len(tuples[0].elts), tuples[0]
     if len(wanted) != size:
         message = f"`fields` names {len(wanted)} results, {host.name} returns {size}"
         yield host.refusal("fields-mismatch", at, message, "name each result once, in the order of the tuple")
@@ -109,6 +114,10 @@ def _field_problems(
     for name in wanted:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
             yield host.refusal("bad-name", at, f"{name!r} is no name for a field", "name it in `fields`")
+    for name, result in zip(wanted, _named_alike(tuples), strict=False):
+        if name != result and name in _named_alike(tuples):
+            message = f"`fields` calls {result} {name}, and {name} is another result of {host.name}"
+            yield host.refusal("fields-mismatch", at, message, "name each result once, in the order of the tuple")
     for name in step.types:
         if name not in wanted:
             settle = f"use one of {', '.join(wanted)}"
@@ -153,7 +162,7 @@ def class_text(host: Host, name: str, base: str, fields: Fields, indent: bytes) 
     """The struct's definition."""
     inner = indent + indent_unit(host.source)
     head = indent.decode() + f"class {name}({base}, frozen=True, kw_only=True):"
-    lines = [head, *(f"{inner.decode()}{field}: {text}" for field, text in fields.types.items())]
+    lines = [head, *(f"{inner.decode()}{field}: {text}" for field in fields.shown for text in [fields.types[field]])]
     return with_newline("".join(f"{line}\n" for line in lines).encode(), host.source.text.newline)
 
 

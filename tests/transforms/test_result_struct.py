@@ -243,6 +243,19 @@ def test_recursion_hands_the_struct_on() -> None:
     )
 
 
+def test_results_with_names_may_be_listed_in_another_order() -> None:
+    """Once `fields` renamed each result to the one beside it."""
+    before = f"{DEFINITION}# file: n.py\nimport m\n\n\ndef g():\n    x, y = m.f(1)\n    return x - y\n"
+    after = DEFINED.replace("    a: object\n    b: object\n", "    b: int\n    a: object\n")
+    use = "    result = m.f(1)\n    x = result.a\n    y = result.b\n    return x - y\n"
+    check(
+        TRANSFORM,
+        step(fields=("b", "a"), types={"b": "int"}),
+        before,
+        f"{after}# file: n.py\nimport m\n\n\ndef g():\n{use}",
+    )
+
+
 def test_a_long_return_is_laid_out() -> None:
     names = [f"a_rather_long_name_{number}" for number in range(4)]
     text = (
@@ -308,6 +321,7 @@ def test_other_uses_are_refused_with_their_place(use: str, line: int) -> None:
         ("def f(n):\n    return n, n\n", {}, "fields-needed"),
         ("def f(n):\n    return n, 1\n", {"fields": ("a",)}, "fields-mismatch"),
         ("def f(n):\n    return n, 1\n", {"fields": ("a", "a")}, "fields-mismatch"),
+        ("def f(a, b):\n    return a, b\n", {"fields": ("b", "c")}, "fields-mismatch"),
         ("def f(n):\n    return n, 1\n", {"fields": ("a", "class")}, "bad-name"),
         ("def f(a, b):\n    return a, b\n", {"types": {"c": "int"}}, "unknown-field"),
         ("def f(a, b):\n    return a, b\n", {"types": {"a": "Missing"}}, "bad-type"),
