@@ -1,5 +1,6 @@
-"""A few old files against the tree that is worked on: what of the two is a change. Files that only the tree has are
-part of it where the new side of a pair stands or is imported from; the others are not, and are not read."""
+"""A few old files against the tree that is worked on: what of the two is a change. The old files lie over the tree, so
+that whatever else the code uses is one thing on both sides; modules that only the new side reaches are what the old
+code has become, and part of the change."""
 
 from __future__ import annotations
 
@@ -21,33 +22,50 @@ def is_partial(names: tuple[str, str]) -> bool:
 
 def partial_change(trees: Trees, pairs: Sequence[Pair], names: tuple[str, str]) -> Change:
     """names: of both trees. The pairs, with modules that are named as files named as modules."""
-    old, new = trees.files(names[0]), trees.files(names[1])
+    kept, new = trees.files(names[0]), trees.files(names[1])
+    old = new
+    for path in kept.paths():
+        old = old.write(path, kept.read(path))
     dotted = tuple(with_dotted_names(pair, old, new) for pair in pairs)
-    changed = {path for path in old.paths() if path not in new or old.read(path) != new.read(path)}
-    changed |= {path for path in _near(dotted, new) if path not in old}
+    changed = {path for path in kept.paths() if path not in new or kept.read(path) != new.read(path)}
+    changed |= _reached_anew(dotted, kept, new)
     return Change("", old, new, tuple(sorted(changed)), dotted, old_name=names[0], new_name=names[1])
 
 
-def _near(pairs: Iterable[Pair], new: FileSet) -> Iterator[str]:
-    """The modules of the new sides, and those that they import."""
+def _reached_anew(pairs: Iterable[Pair], kept: FileSet, new: FileSet) -> set[str]:
+    """The modules that the new sides import, at any depth, and no old file does."""
     modules = modules_of(new)
-    for module in sorted({pair.new.partition(":")[0] for pair in pairs}):
-        path = modules.path_of(module)
-        if path is None:
-            continue
-        yield path
-        for name in _imported(path, new):
-            found = modules.path_of(name)
-            if found is not None:
-                yield found
+    old_modules = {path for pair in pairs if (path := modules.path_of(pair.old.partition(":")[0])) is not None}
+    known = {*kept.paths(), *old_modules}
+    for path in kept.paths():
+        known |= _imported(path, kept, new)
+    found: set[str] = set()
+    starts = {modules.path_of(pair.new.partition(":")[0]) for pair in pairs} | set(kept.paths())
+    waiting = sorted(path for path in starts if path is not None and path in new)
+    while waiting:
+        path = waiting.pop()
+        if path not in known:
+            found.add(path)
+        fresh = _imported(path, new, new) - known - found
+        found |= fresh
+        waiting += sorted(fresh)
+    return found
 
 
-def _imported(path: str, new: FileSet) -> Iterator[str]:
-    """Dotted names that may be modules; none of a file that can't be parsed: who proves it has the words for that."""
+def _imported(path: str, files: FileSet, new: FileSet) -> set[str]:
+    """The modules of the tree that a file imports; none of a file that can't be parsed: who proves it has the words for
+    that."""
     try:
-        tree = ast.parse(new.read(path))
+        tree = ast.parse(files.read(path))
     except (SyntaxError, ValueError):
-        return
+        return set()
+    modules = modules_of(new)
+    found = (modules.path_of(name) for name in _names(tree, path, new))
+    return {each for each in found if each is not None}
+
+
+def _names(tree: ast.AST, path: str, new: FileSet) -> Iterator[str]:
+    """Dotted names that may be modules."""
     modules = modules_of(new)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

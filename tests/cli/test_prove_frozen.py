@@ -38,18 +38,32 @@ class Counting(MemoryTree):
         return super().read(path)
 
 
-@pytest.mark.parametrize(
-    ("new", "near"), [("app.runner:R.f", {"app/leaf.py"}), ("app/leaf.py:f", {"app/leaf.py", "app/deep.py"})]
-)
-def test_what_is_part_of_the_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: str, near: set[str]) -> None:
+@pytest.mark.parametrize("new", ["app.runner:R.f", "app/leaf.py:f"])
+def test_what_only_the_new_side_reaches_is_part_of_the_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: str
+) -> None:
     tree = Counting(NEW)
     with Trees(tmp_path, Settings()) as trees:
         sides = {"old": FileSet(MemoryTree(OLD)), "": FileSet(tree)}
         monkeypatch.setattr(trees, "files", sides.__getitem__)
         change = partial_change(trees, [Pair(old="app.runner:R.f", new=new, origin="spec")], ("old", ""))
-    assert set(change.changed) == {"app/runner.py", *near}
+    assert set(change.changed) == {"app/runner.py", "app/leaf.py", "app/deep.py"}
     assert [pair.new.partition(":")[0] for pair in change.pairs] == ["app.leaf" if "leaf" in new else "app.runner"]
     assert not {"app/far.py", "other/far.py"} & tree.seen
+
+
+def test_what_both_sides_use_is_one_thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the old side lacked every file that was not frozen with it, so each call of one differed."""
+    shared = b"from app import far\n\n\n"
+    old = {"app/runner.py": shared + b"class R:\n    def f(self):\n        return far.y\n"}
+    new = {**NEW, "app/runner.py": shared + NEW["app/runner.py"]}
+    with Trees(tmp_path, Settings()) as trees:
+        sides = {"old": FileSet(MemoryTree(old)), "": FileSet(MemoryTree(new))}
+        monkeypatch.setattr(trees, "files", sides.__getitem__)
+        change = partial_change(trees, [Pair(old="app.runner:R.f", new="app.runner:R.f", origin="spec")], ("old", ""))
+    assert "app/far.py" not in change.changed
+    assert change.old.read("app/far.py") == change.new.read("app/far.py")
+    assert change.old.read("app/runner.py") == old["app/runner.py"]
 
 
 @pytest.mark.parametrize(
