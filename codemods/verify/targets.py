@@ -75,9 +75,12 @@ class Targets(Expressions):
         self.state.late[place] = Late(frame.side, self._effects, self._doubts, line)
 
     def _delete(self, a: ast.Delete, fo: Frame, b: ast.Delete, fn: Frame) -> None:
+        """A local goes where its function does; a name of a module or a class is another one elsewhere."""
         kinds = [[type(each) for each in node.targets] for node in (a, b)]
+        named = [(each.id, frame) for node, frame in ((a, fo), (b, fn)) for each in node.targets
+                 if isinstance(each, ast.Name)]  # fmt: skip
         if kinds[0] != kinds[1] or (
-            any(isinstance(each, ast.Name) for each in a.targets) and self._is_elsewhere(fo, fn)
+            any(frame.home(name) is None for name, frame in named) and self._is_elsewhere(fo, fn)
         ):
             self._differ(a, fo, b, fn)
             return

@@ -226,6 +226,24 @@ _RECURSION = [
          (("self, n)", "self, n, e=0)"), ("k=self.k", "k=e"))),
     Edit((("self, n)", "self, n, e=0)"), ("n.left", "n.left, 5")), (("self, n)", "self, n, e=0)"),)),
 ]  # fmt: skip
+_METHOD = """\
+class T:
+    def f(self):
+        b = self.a(1)
+        del b
+        return self.a(1)
+"""
+_SPLIT = """\
+class T:
+    def f(self):
+        return f(a=self.a)
+
+
+def f(*, a):
+    b = a(1)
+    del b
+    return a(1)
+"""
 Text = str | dict[str, str]
 
 
@@ -244,11 +262,14 @@ _STANDS = [
     _moved("def f(a, b=(1, c.v)):\n    return a, b", "import c"),
     _moved("def f(a, b=v):\n    return a, b", "from c import v"),
     _moved("def f(a, b=-c.v):\n    return a, b", "import c"),
+    _moved("x = 1\n\n\ndef f(a):\n    global x\n    del x\n    return a"),
 ]  # fmt: skip
 
 SAME_MODULES: list[tuple[Text, Text]] = [
     _moved("class K:\n    def f(self):\n        return super().f()"),
     _moved("def f(a, b=(1, -2), c=int):\n    return a, b, c"),
+    _moved("def f(a):\n    b = a()\n    del b\n    return a"),
+    (_METHOD, _SPLIT),
     (_OBJECT, _FIELD),
     (_OBJECT, _GETTER),
     (_CALLED, _CALLBACK),
@@ -258,6 +279,8 @@ SAME_MODULES: list[tuple[Text, Text]] = [
     ),
 ]
 DIFFERENT_MODULES: list[tuple[Text, Text]] = [
+    (_METHOD, edited(_SPLIT, ("    return a(1)", "    return 2"))),
+    (edited(_METHOD, ("        del b\n", "        del b\n        b.x\n")), edited(_SPLIT, ("del b", "del a"))),
     *_STANDS,
     *(each.of(_OBJECT, _FIELD) for each in _FIELDS),
     *(each.of(_OBJECT, _GETTER) for each in _GETTERS),
