@@ -7,6 +7,7 @@ Skipped, saying so, when the tree can't be had."""
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ _OPTIONS = ProveOptions(jobs=1, mutants=0, paths=300, faults=1200, seconds=60.0)
 
 @dataclass(frozen=True)
 class Allowed:
-    """A difference of one commit (named by a part of its subject) and one callable. hazard: the code that the step
+    """A difference of one commit (named by a part of its subject) and one callable (a pattern). hazard: what the step
     declares it under; "" where the step is asked for that very difference. where: in the message or in the world."""
 
     commit: str
@@ -54,13 +55,11 @@ _OPTIONAL = "the plan passes it as getattr(self, ..., None), so that a runner wi
 ALLOWED = {
     "leaf_helpers": [
         Allowed("Split ModelRunner.init_threads", "init_threads_binding", "D2", "local_omp_cpuid", "U103", _LATER),
-        Allowed("Move _init_threads_binding", "init_threads_binding", "D1", "numa nodes", "U110", _LOGGER),
-        Allowed("Move _init_threads_binding", "_init_threads_binding", "D1", "numa nodes", "U110", _LOGGER),
-        Allowed("Move _apply_torch_tp", "apply_torch_tp", "D1", "tensor parallelism", "U110", _LOGGER),
-        Allowed("Move _apply_torch_tp", "_apply_torch_tp", "D1", "tensor parallelism", "U110", _LOGGER),
+        Allowed("Move _init_threads", "_?init_threads_binding", "D1", "numa nodes", "U110", _LOGGER),
+        Allowed("Move _apply_torch", "_?apply_torch_tp", "D1", "tensor parallelism", "U110", _LOGGER),
         Allowed("Make ModelRunner.prealloc", "init_cuda_graphs", "D4", "enable_symm_mem", "U102", _EARLY),
         Allowed("Move prealloc_symm", "init_cuda_graphs", "D1", "Pre-allocating", "U110", _LOGGER),
-        Allowed("Move prealloc_symm", "prealloc_symmetric_memory_pool", "D1", "Pre-allocating", "U110", _LOGGER),
+        Allowed("Move prealloc_symm", "prealloc_symmetric_.*", "D1", "Pre-allocating", "U110", _LOGGER),
     ],
     "initialize": [],
     "torch_distributed": [
@@ -72,14 +71,8 @@ ALLOWED = {
         Allowed("Split ModelRunner.init_torch", "init_torch_distributed", "D4", "", "U102", _EARLY),
         Allowed("Split ModelRunner.init_torch", "init_torch_distributed", "D9", "local_omp_cpuid", "", _OPTIONAL),
         Allowed("Split ModelRunner.init_torch", "init_torch_distributed", "D8", "local_omp_cpuid", "", _OPTIONAL, True),
-        *(
-            Allowed("Move _init_torch_distributed", name, "D1", "Init torch distributed begin", "U110", _LOGGER)
-            for name in ("init_torch_distributed", "_init_torch_distributed")
-        ),
-        *(
-            Allowed("Move _init_torch_distributed", name, "D1", "", "U110", _LOGGER)
-            for name in ("init_torch_distributed", "_init_torch_distributed")
-        ),
+        Allowed("Move _init_torch", "_?init_torch_distributed", "D1", "Init torch distributed begin", "U110", _LOGGER),
+        Allowed("Move _init_torch", "_?init_torch_distributed", "D1", "", "U110", _LOGGER),
         Allowed(
             "Return TorchDistributedResult", "bootstrap:init_torch_distributed", "D6", "TorchDistributedResult", "",
             "the step is asked for another result; its one caller, a pair of this commit too, agrees",
@@ -128,7 +121,7 @@ def _unmeant(commit: Commit, found: PairResult, allowed: list[Allowed], used: se
 
 
 def _is_of(each: Allowed, found: PairResult) -> bool:
-    return found.new.replace(":", ".").endswith("." + each.callable.replace(":", "."))
+    return re.search(rf"[.:]{each.callable}\Z", found.new) is not None
 
 
 def _is_meant(each: Allowed, delta: Delta) -> bool:
