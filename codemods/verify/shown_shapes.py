@@ -29,6 +29,9 @@ _HINTS = ("__annotations__", "get_type_hints", "signature", "get_annotations", "
 _SHOWN_HINTS = re.compile(rb"\b(?:__annotations__|get_type_hints|get_annotations|signature)\b|\.annotation\b")
 _LISTS = ("getmembers", "__dict__", "vars", "dir")
 _SHOWN_MEMBERS = re.compile(rb"\bgetmembers\(|(?<!self)\.__dict__\b|\b(?:vars|dir)\((?!self\b|\))|\bin body\b")
+# From a match on, and up to one.
+_ONE_ASKED = re.compile(rb"(?:\.__dict__|vars\([\w.]+\))(?:\[|\.get\()[rbf]?(?P<quote>['\"])\w+(?P=quote)")
+_ONE_IN = re.compile(rb"(?P<quote>['\"])\w+(?P=quote) (?:not )?in (?:[\w.]+)?\Z")
 _SHOWN_GLOBALS = re.compile(
     rb"\bgetmembers\(|\bglobals\(\)\.(?:items|values|copy)|\b(?:vars|dir)\(\)|\bdir\(\w|sys\.modules\[__name__\]"
 )
@@ -176,9 +179,10 @@ class Shapes:
         """A place near enough that matches."""
         near = {*self.claims.changed, *mentioning(self.change.new, name), *self._imported()}
         for path in sorted(near & {each for word in words for each in mentioning(self.change.new, word)}):
-            found = pattern.search(self._read(path))
-            if found is not None:
-                return path, self._read(path).count(b"\n", 0, found.start()) + 1
+            raw = self._read(path)
+            for found in pattern.finditer(raw):
+                if not _is_lookup(raw, found):
+                    return path, raw.count(b"\n", 0, found.start()) + 1
         return None
 
     def _imported(self) -> Iterator[str]:
@@ -199,6 +203,15 @@ class Shapes:
             return self.change.new.read(path)
         except (SourceError, KeyError):  # too large to be code
             return b""
+
+
+def _is_lookup(raw: bytes, found: re.Match[bytes]) -> bool:
+    """Whether one member alone is asked for, by a name that is written out: `vars(x)["k"]`, `"k" in x.__dict__`. A name
+    that went is looked for by itself."""
+    return (
+        _ONE_ASKED.match(raw, found.start()) is not None
+        or _ONE_IN.search(raw, max(found.start() - 200, 0), found.start()) is not None
+    )
 
 
 def _leaf(qualname: str) -> str:

@@ -180,6 +180,21 @@ def test_plain_methods_may_change_places() -> None:
     assert said({"p/a.py": old}, {"p/a.py": new}) != ""
 
 
+@pytest.mark.parametrize(
+    ("reader", "is_told"),
+    [
+        ("vars(c)", True), ("c.__dict__", True), ("vars(c)[k]", True), ("'k' in list(vars(c))", True),
+        ("vars(c)['k']", False), ("c.__dict__.get('k')", False), ("'k' in vars(c)", False),
+        ("'k' not in c.__dict__", False),
+    ],
+)  # fmt: skip
+def test_who_lists_members_is_told_of_another_order(reader: str, is_told: bool) -> None:
+    one, two = "    def a(self): pass\n", "    def b(self): pass\n"
+    old, new = (f"class C:\n{body}" for body in (one + two, two + one))
+    found = said({"p/a.py": old}, {"p/a.py": new}, b=f"from p.a import C\ndef g(c: C, k):\n    return {reader}\n")
+    assert ("may list what C holds" in found) is is_told
+
+
 @pytest.mark.parametrize("line", ["x = 0", "(x): int = 0", "x: str = 0"])
 def test_fields_keep_their_annotations(line: str) -> None:
     head = "from dataclasses import dataclass\n@dataclass\nclass C:\n    "
