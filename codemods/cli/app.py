@@ -13,6 +13,7 @@ from codemods.cli.apply import apply
 from codemods.cli.check import check
 from codemods.cli.console import Console
 from codemods.cli.explain import explain
+from codemods.cli.freeze import freeze
 from codemods.cli.gate import gate
 from codemods.cli.gate_options import GateCommand
 from codemods.cli.options import FormatOption, Root, format_text
@@ -43,6 +44,7 @@ app.command("prove", cls=ProveCommand)(prove)
 app.command("gate", cls=GateCommand)(gate)
 app.command("record", cls=RecordCommand)(record)
 app.command("replay", cls=PlainCommand)(replay)
+app.command("freeze", cls=PlainCommand)(freeze)
 app.command("explain", cls=PlainCommand)(explain)
 
 
@@ -83,6 +85,7 @@ def _unmoved(
     unmoved gate main..HEAD                          both, and whether it may pass: what CI runs
     unmoved record TARGET --to DIR -- COMMAND        keep real calls of a running program
     unmoved replay DIR                               does the function still do what was recorded?
+    unmoved freeze plan.toml                         keep what a plan is about to change
     unmoved explain U104                             what a hazard is and what settles it
 
     Settings come from the command line, then from UNMOVED_... variables, then from [tool.unmoved] in pyproject.toml or

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codemods.schema.manifest import Kept, manifest_text
 from tests.support.golden import mismatches
 from tests.support.house import ROOT
 
@@ -16,8 +17,11 @@ def test_every_golden_file_has_the_hash_the_manifest_lists() -> None:
 
 
 def folder_with(root: Path, listed: dict[str, bytes], present: dict[str, bytes]) -> Path:
-    lines = [f'"{name}" = "{hashlib.sha256(raw).hexdigest()}"' for name, raw in listed.items()]
-    (root / "MANIFEST.toml").write_text("\n".join(["[sha256]", *lines]), encoding="utf-8")
+    files = {
+        name: Kept(sha256=hashlib.sha256(raw).hexdigest(), commit="0" * 40, date="2026-12-01")
+        for name, raw in listed.items()
+    }
+    (root / "MANIFEST.toml").write_bytes(manifest_text(files))
     for name, raw in present.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(raw)
