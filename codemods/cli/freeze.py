@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec import Struct
 
 from codemods.cli.options import ConfigOption, FormatOption, Root, ShowConfig, format_text
 from codemods.cli.session import Session, UsageProblem, run, without_collector
@@ -15,17 +14,6 @@ from codemods.report.lines import Line, Span, Style, line
 
 if TYPE_CHECKING:
     from codemods.commit.freeze import Frozen
-
-
-class FreezeReport(Struct, frozen=True, kw_only=True):
-    """What `--format json` prints. Paths are relative to `golden`."""
-
-    golden: str
-    commit: str
-    added: tuple[str, ...]
-    updated: tuple[str, ...]
-    gone: tuple[str, ...]
-    kept: int
 
 
 def freeze(
@@ -79,6 +67,7 @@ def freeze(
 def _freeze(session: Session, plan: Path | None, base: str | None, golden: str, *, updates: bool) -> int:
     from codemods.commit.freeze import freeze as keep
     from codemods.commit.in_place import recover
+    from codemods.report.model import FreezeReport
 
     if not golden or golden.startswith("..") or Path(golden).is_absolute():
         raise UsageProblem(f"--golden {golden!r} is no folder below the root", fix="give a relative path")

@@ -174,3 +174,14 @@ def error_report(error: UnmovedError) -> ErrorReport:
             problems=problems if len(problems) > 1 else [],
         )
     )
+
+
+class FreezeReport(Struct, frozen=True, kw_only=True):
+    """What `freeze --format json` prints. Paths are relative to `golden`."""
+
+    golden: str
+    commit: str
+    added: tuple[str, ...]
+    updated: tuple[str, ...]
+    gone: tuple[str, ...]
+    kept: int
