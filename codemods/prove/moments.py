@@ -1,8 +1,9 @@
 """Which names of modules and classes hold what depends on the moment of a call: tables that functions fill, objects and
 classes whose attributes they set. Such a name is an input of a world, whatever it holds when the module is loaded.
 
-One answer for both sides: what a function of either changes. By the text of the tree; only files that mention a name
-are read. A change through a name that no text shows (`vars(x)[k]`, a computed `setattr`) is not seen."""
+One answer for both sides: what a function of either changes. By the text of the tree; only files that may change a name
+are read, and where those are too many, it is taken as changed. A change through a name that no text shows
+(`vars(x)[k]`, a computed `setattr`) is not seen."""
 
 from __future__ import annotations
 
@@ -16,9 +17,23 @@ from codemods.prove.stable import Twins
 from codemods.schema.errors import SourceError
 from codemods.source.index import mentioning
 
-_MOST_FILES = 60
+_MOST_FILES = 60  # that are parsed for one name
 _DATA_BASES = frozenset("Struct NamedTuple BaseModel BaseSettings".split())
 _DATA_DECORATORS = ("dataclass", "define", "attrs", "frozen", "mutable")
+
+
+class _Anything(frozenset[str]):
+    """The names of all functions."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+ANYTHING = _Anything(["*"])
+
+
+class _TooMany(Exception):
+    """More files may change a name than are read for one."""
 
 
 class Moments:
@@ -37,24 +52,33 @@ class Moments:
         where none does. is_empty: it holds nothing when the module is loaded."""
         known = (key, str(is_empty))
         if known not in self._changers:
-            found: set[str] = set()
-            for side, mine in self._sides(key):
-                module, _, name = mine.partition(":")
-                for changes, path in self._named(side, module, name, is_empty=is_empty):
-                    for table in (changes.contents, *((changes.handed,) if is_empty else ())):
-                        found |= changes.reaching(table.get(path, set())) if path in table else set()
-                    for other, functions in changes.stored.items():
-                        if other[: len(path)] == path and len(other) > len(path):
-                            found |= changes.reaching(functions)
-            self._changers[known] = frozenset(found) if found else None
+            try:
+                self._changers[known] = self._found_changers(key, is_empty=is_empty) or None
+            except _TooMany:
+                self._changers[known] = ANYTHING
         return self._changers[known]
+
+    def _found_changers(self, key: str, *, is_empty: bool) -> frozenset[str]:
+        found: set[str] = set()
+        for side, mine in self._sides(key):
+            module, _, name = mine.partition(":")
+            for changes, path in self._named(side, module, name, is_empty=is_empty):
+                for table in (changes.contents, *((changes.handed,) if is_empty else ())):
+                    found |= changes.reaching(table.get(path, set())) if path in table else set()
+                for other, functions in changes.stored.items():
+                    if other[: len(path)] == path and len(other) > len(path):
+                        found |= changes.reaching(functions)
+        return frozenset(found)
 
     def is_rebound(self, key: str) -> bool:
         """Whether a function binds the name anew: `global name`, `module.name = ...`."""
         if key not in self._rebound:
-            self._rebound[key] = any(
-                self._is_rebound(side, *mine.partition(":")[::2]) for side, mine in self._sides(key)
-            )
+            try:
+                self._rebound[key] = any(
+                    self._is_rebound(side, *mine.partition(":")[::2]) for side, mine in self._sides(key)
+                )
+            except _TooMany:
+                self._rebound[key] = True
         return self._rebound[key]
 
     def _is_rebound(self, side: Side, module: str, name: str) -> bool:
@@ -85,7 +109,10 @@ class Moments:
     ) -> Iterator[tuple[Changes, Path]]:
         """The same of other modules. is_told: what their text must have, None for any mention."""
         leaf = module.rpartition(".")[2]
-        for facts in _mentioning(side, name, is_told, *words):
+        may_mean = _meaning(name, leaf)
+        for facts in _mentioning(side, name, lambda raw: may_mean(raw) and (is_told is None or is_told(raw)), *words):
+            if facts.stars and side.resolve(facts.module, name).key == f"{module}:{name}" and facts.module != module:
+                yield changes_of(facts), (name,)
             for bound, (_, alias) in facts.imports.items() if facts.module != module else ():
                 if alias.name == name and side.resolve(facts.module, bound).key == f"{module}:{name}":
                     yield changes_of(facts), (bound,)
@@ -104,7 +131,10 @@ class Moments:
             for side, mine in self._sides(key):
                 module, _, qualname = mine.partition(":")
                 if _facts(side, module) is not None:
-                    found |= self._how(side, module, qualname, name)
+                    try:
+                        found |= self._how(side, module, qualname, name)
+                    except _TooMany:
+                        found |= {"instance", "class"}
             self._fields[known] = "both" if len(found) > 1 else "".join(found)
         return self._fields[known]
 
@@ -118,10 +148,10 @@ class Moments:
         home = _facts(side, module)
         assert home is not None
         found |= _stored(changes_of(home), node.name, name, is_home=True)
-        for facts in _mentioning(side, name, _binding(name)):
-            raw = side.files.read(facts.path)
-            is_kin = node.name.encode() in raw
-            if facts is not home and (is_kin or b"." + name.encode() in raw):
+        is_bound, kin, attribute = _binding(name), node.name.encode(), f".{name}".encode()
+        for facts in _mentioning(side, name, lambda raw: (kin in raw or attribute in raw) and is_bound(raw)):
+            is_kin = kin in side.files.read(facts.path)
+            if facts is not home:
                 found |= _stored(changes_of(facts), node.name, name, is_home=is_kin)
             found |= {"instance"} if is_kin and _is_overridden(facts, node.name, name) else set()
         return found
@@ -130,31 +160,46 @@ class Moments:
         """The same as `changers`, of a table that a class holds."""
         known = (f"{key}.{name}", str(is_empty))
         if known not in self._changers:
-            found: set[str] = set()
-            for side, mine in self._sides(key):
-                leaf = mine.rpartition(":")[2].rpartition(".")[2]
-                for facts in _mentioning(side, name, None if is_empty else _changing(name)):
-                    changes = changes_of(facts)
-                    for table in (changes.contents, *((changes.handed,) if is_empty else ())):
-                        for path, functions in table.items():
-                            if len(path) > 1 and path[-1] == name and (path[0] in ("self", "cls") or leaf in path):
-                                found |= changes.reaching(functions)
-            self._changers[known] = frozenset(found) if found else None
+            try:
+                self._changers[known] = self._found_field_changers(key, name, is_empty=is_empty) or None
+            except _TooMany:
+                self._changers[known] = ANYTHING
         return self._changers[known]
+
+    def _found_field_changers(self, key: str, name: str, *, is_empty: bool) -> frozenset[str]:
+        found: set[str] = set()
+        for side, mine in self._sides(key):
+            leaf = mine.rpartition(":")[2].rpartition(".")[2]
+            for facts in _mentioning(side, name, _any_attribute(name) if is_empty else _changing(rf"\.{name}")):
+                changes = changes_of(facts)
+                for table in (changes.contents, *((changes.handed,) if is_empty else ())):
+                    for path, functions in table.items():
+                        if len(path) > 1 and path[-1] == name and (path[0] in ("self", "cls") or leaf in path):
+                            found |= changes.reaching(functions)
+        return frozenset(found)
 
 
 Told = Callable[[bytes], object]  # whether a text may have what is looked for; parsing it is slow
 
 
 def _mentioning(side: Side, name: str, is_told: Told | None, *words: str) -> Iterator[ModuleFacts]:
-    """The modules that mention a name, and these words, in such a way."""
+    """The modules that mention a name, and these words, in such a way. Raises _TooMany."""
     found = [path for path in mentioning(side.files, name, *words) if path.endswith(".py")]
     if is_told is not None:
         found = [path for path in found if is_told(side.files.read(path))]
-    for path in found[:_MOST_FILES]:
+    if len(found) > _MOST_FILES:
+        raise _TooMany
+    for path in found:
         facts = _facts(side, side.modules.module_of(path))
         if facts is not None:
             yield facts
+
+
+def _meaning(name: str, leaf: str) -> Told:
+    """What mentions the module, imports the name from wherever it is handed on, or everything from somewhere."""
+    listed = rf"(?:\([^)]*\b{name}\b|[^(\n]*\b{name}\b)"
+    given = re.compile(rf"\bimport\s+(?:\*|{listed})|\b{leaf}\b".encode())
+    return given.search
 
 
 def _binding(name: str, *, in_module: bool = False) -> Told:
@@ -165,6 +210,10 @@ def _binding(name: str, *, in_module: bool = False) -> Told:
     bound = re.compile(f"{front}{name}{after}".encode())
     spelled = re.compile(f"[\"']{name}[\"']".encode())
     return lambda raw: bound.search(raw) or (b"setattr(" in raw and spelled.search(raw))
+
+
+def _any_attribute(name: str) -> Told:
+    return lambda raw: f".{name}".encode() in raw
 
 
 def _changing(name: str) -> Told:
