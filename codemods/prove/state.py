@@ -17,7 +17,7 @@ from codemods.prove.tables import OPEN
 
 if TYPE_CHECKING:
     from codemods.prove.run import Run
-    from codemods.prove.slices import Space
+    from codemods.prove.space import Space
     from codemods.prove.traces import Traces
 
 _TABLES = (list, dict, set)
@@ -103,7 +103,7 @@ class State:
         kept = self._kept.get(module)
         if kept is None:
             self._kept[module] = _Kept(space.names)
-        elif new and len(kept.order) == len(space.names) - len(new):
+        elif new and len(kept.order) == len(space.names) - len(new.keys() - kept.values.keys()):
             kept.extend(new, space.names)
         self._reach = None
 
@@ -177,7 +177,7 @@ class State:
                     "global", canonical(f"{module}:{name}"), None if now is _MISSING else run.freezer.freeze(now)
                 )
                 names[name] = value
-        for name in names.keys() - kept.values.keys() - space.given:
+        for name in names.keys() - kept.values.keys() - space.made:
             if name not in _OWN:
                 run.record("global", canonical(f"{module}:{name}"), run.freezer.freeze(names.pop(name)))
 

@@ -114,3 +114,35 @@ def test_what_a_module_that_is_met_in_the_middle_of_a_run_keeps(name: str, call:
     sides = [Side(label, FileSet(MemoryTree(each))) for label, each in zip(("old", "new"), files, strict=True)]
     found = prove_pair(Twins(sides[0], sides[1], ["m.py"]), Pair(old=f"m:{name}", new=f"m:{name}"), _OPTIONS)
     assert found.verdict is ProofVerdict.DIFFERS, found.reason
+
+
+_TWO_NAMES = """try:
+    import kernel
+
+    HAS_KERNEL = True
+except ImportError:
+    HAS_KERNEL = False
+
+FIRST = SECOND = []
+"""
+_ASKS = """def start(runner):
+    import state
+
+    return runner.load(state.HAS_KERNEL, state.FIRST)
+"""
+_ASKS_MORE = """def start(runner):
+    import state
+
+    has_kernel = state.HAS_KERNEL
+    return runner.load(has_kernel, state.SECOND)
+"""
+
+
+def test_names_that_one_statement_binds_are_bound_by_no_run() -> None:
+    """A module that is met in the middle of a run binds names that nobody asked for: those are its own."""
+    for before, after in ((_ASKS, _ASKS_MORE), (_ASKS, _ASKS.replace("(state.HAS", "(state.FIRST or state.HAS"))):
+        files = [{"state.py": _TWO_NAMES.encode(), "m.py": text.encode()} for text in (before, after)]
+        sides = [Side(label, FileSet(MemoryTree(each))) for label, each in zip(("old", "new"), files, strict=True)]
+        found = prove_pair(Twins(sides[0], sides[1], ["m.py"]), Pair(old="m:start", new="m:start"), _OPTIONS)
+        assert "global" not in " ".join(each.message for each in found.deltas), found.deltas
+        assert "once" not in found.reason, found.reason
