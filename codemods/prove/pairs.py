@@ -222,7 +222,19 @@ class PairsOfChange:
             return False
         if self.twins.digest(there) == self.twins.digest(node):
             return False
-        return outline(there) != outline(node) or _makers(there) != _makers(node)
+        return _steady_outline(there, node) != _steady_outline(node, there) or self._is_made_otherwise(
+            canonical, there, key, node
+        )
+
+    def _is_made_otherwise(self, canonical: str, there: ast.ClassDef, key: str, node: ast.ClassDef) -> bool:
+        """Whether what makes an instance differs in more than methods that are pairs of their own: those show every
+        attribute that is written."""
+        before, after = _makers(there), _makers(node)
+        return any(
+            before[name] != after[name]
+            and (PairKind.CALLABLE, f"{canonical}.{name}", f"{key}.{name}") not in self._found
+            for name in before.keys() & after.keys()
+        )
 
     # -- modules
 
@@ -278,20 +290,39 @@ def is_abstract(node: ast.ClassDef) -> bool:
     return any(each.rpartition(".")[2].startswith("abstract") for each in decorators)
 
 
-def _makers(node: ast.ClassDef) -> list[str]:
-    """What makes an instance, as text; where a class writes attributes in a method that its initialiser calls, that
-    too."""
+def _steady_outline(node: ast.ClassDef, other: ast.ClassDef) -> str:
+    """What a class offers, but for private methods that the other one lacks: their callers are pairs of their own.
+    Where there are bases, any name may be one of theirs."""
+    if node.bases or node.keywords:
+        return outline(node)
+    known = {each.name for each in other.body if isinstance(each, FunctionNode)}
+    body = [
+        each
+        for each in node.body
+        if not isinstance(each, FunctionNode) or each.name in known or not each.name.startswith("_") or _is_dunder(each)
+    ]
+    return outline(ast.ClassDef(node.name, [], [], body, node.decorator_list))
+
+
+def _is_dunder(node: FunctionNode) -> bool:
+    return node.name.startswith("__") and node.name.endswith("__")
+
+
+def _makers(node: ast.ClassDef) -> dict[str, str]:
+    """What makes an instance, as text by name; where a class writes attributes in a method that its initialiser calls,
+    that too."""
     methods = {each.name: each for each in node.body if isinstance(each, FunctionNode)}
-    wanted, pending = [], [name for name in _MAKERS if name in methods]
+    wanted: dict[str, str] = {}
+    pending = [name for name in _MAKERS if name in methods]
     while pending:
         name = pending.pop(0)
         if name in wanted:
             continue
-        wanted.append(name)
+        wanted[name] = ast.dump(methods[name])
         for each in ast.walk(methods[name]):
             if isinstance(each, ast.Attribute) and each.attr in methods:
                 pending.append(each.attr)
-    return sorted(ast.dump(methods[name]) for name in wanted)
+    return wanted
 
 
 def _top_level(facts: ModuleFacts) -> list[str]:

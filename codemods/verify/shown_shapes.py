@@ -30,7 +30,9 @@ _SHOWN_HINTS = re.compile(rb"\b(?:__annotations__|get_type_hints|get_annotations
 _LISTS = ("getmembers", "__dict__", "vars", "dir")
 _SHOWN_MEMBERS = re.compile(rb"\bgetmembers\(|(?<!self)\.__dict__\b|\b(?:vars|dir)\((?!self\b|\))|\bin body\b")
 # From a match on, and up to one.
-_ONE_ASKED = re.compile(rb"(?:\.__dict__|vars\([\w.]+\))(?:\[|\.get\()[rbf]?(?P<quote>['\"])\w+(?P=quote)")
+_ONE_ASKED = re.compile(
+    rb"(?:\.__dict__|vars\([\w.]+\))(?:(?:\[|\.get\()[rbf]?(?P<quote>['\"])\w+(?P=quote)|\.update\()"
+)
 _ONE_IN = re.compile(rb"(?P<quote>['\"])\w+(?P=quote) (?:not )?in (?:[\w.]+)?\Z")
 _SHOWN_GLOBALS = re.compile(
     rb"\bgetmembers\(|\bglobals\(\)\.(?:items|values|copy)|\b(?:vars|dir)\(\)|\bdir\(\w|sys\.modules\[__name__\]"
@@ -206,8 +208,8 @@ class Shapes:
 
 
 def _is_lookup(raw: bytes, found: re.Match[bytes]) -> bool:
-    """Whether one member alone is asked for, by a name that is written out: `vars(x)["k"]`, `"k" in x.__dict__`. A name
-    that went is looked for by itself."""
+    """Whether one member alone is asked for, by a name that is written out: `vars(x)["k"]`, `"k" in x.__dict__`; or
+    only written. A name that went is looked for by itself."""
     return (
         _ONE_ASKED.match(raw, found.start()) is not None
         or _ONE_IN.search(raw, max(found.start() - 200, 0), found.start()) is not None

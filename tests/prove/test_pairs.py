@@ -112,3 +112,40 @@ def test_a_name_that_is_bound_to_itself_means_what_it_meant() -> None:
     user = _FROM + "class Made(Runner):\n    pass\n\n\nMade = Made\n"
     other = {"srv/other.py": "def use(rank):\n    from srv.user import Made\n    return Made(rank).kept()\n"}
     assert [each for each in _reached(_LOST, user, more=other) if "other" in each] == []
+
+
+_STEPS = """class Runner:
+    def __init__(self, rank):
+        self.rank = self._ranked(rank)
+        self.start()
+
+    def start(self):
+        self.size = self.rank + 1
+
+    def _ranked(self, rank):
+        return rank * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("swaps", "is_asked"),
+    [
+        ([("self.rank + 1", "1 + self.rank")], False),  # a pair of its own
+        ([("self._ranked(rank)", "rank * 2"), ("    def _ranked(self, rank):\n        return rank * 2\n", "")], False),
+        ([("def start(self):", "def start(self, more=1):")], True),
+        ([("class Runner:\n", "class Runner:\n    kind = 'gpu'\n")], True),
+        ([("class Runner:\n", "class Runner:\n    def __eq__(self, other):\n        return self is other\n")], True),
+        ([("class Runner:\n", "class Runner:\n    def more(self):\n        return self.rank\n")], True),
+        ([("class Runner:", "class Runner(dict):")], True),
+    ],
+)
+def test_when_a_class_is_tried_as_a_whole(swaps: list[tuple[str, str]], is_asked: bool) -> None:
+    """Not where each method that makes an instance is a pair, which shows what it writes."""
+    new = _STEPS
+    for before, after in swaps:
+        assert before in new
+        new = new.replace(before, after)
+    old, changed = (FileSet(MemoryTree({"srv/runner.py": text.encode()})) for text in (_STEPS, new))
+    pairs = pairs_of_change(old, changed, ["srv/runner.py"])
+    assert (PairKind.CLASS in [each.kind for each in pairs]) is is_asked
+    assert PairKind.CALLABLE in [each.kind for each in pairs] or is_asked

@@ -185,7 +185,7 @@ def test_plain_methods_may_change_places() -> None:
     [
         ("vars(c)", True), ("c.__dict__", True), ("vars(c)[k]", True), ("'k' in list(vars(c))", True),
         ("vars(c)['k']", False), ("c.__dict__.get('k')", False), ("'k' in vars(c)", False),
-        ("'k' not in c.__dict__", False),
+        ("'k' not in c.__dict__", False), ("c.__dict__.update(k=1)", False),
     ],
 )  # fmt: skip
 def test_who_lists_members_is_told_of_another_order(reader: str, is_told: bool) -> None:

@@ -185,7 +185,7 @@ def test_methods_are_patched_by_name(reference: Any, request: pytest.FixtureRequ
 
 
 def test_the_config_is_built_where_configs_are() -> None:
-    runner = object.__new__(ModelRunner)
+    runner: ModelRunner = object.__new__(ModelRunner)
     runner.checkpoint = types.SimpleNamespace(config="shape")  # type: ignore[assignment]
     with patch("engine.runner.model_runner.ModelConfig.from_server_args", return_value="made") as made:
         assert runner._build_model_config(ServerArgs()) == "made"  # type: ignore[comparison-overlap]
@@ -213,7 +213,7 @@ def test_the_name_of_a_span(parts: list[tuple[int, int, bool, int]], draft: bool
         if each.is_sampled
     )
     batch = ForwardBatch(StepInput(plan=StepPlan(number=1, slices=slices), rows=rows), block_tokens=4)
-    runner = object.__new__(ModelRunner)
+    runner: ModelRunner = object.__new__(ModelRunner)
     runner.is_draft_worker, runner.pp_size, runner.pp_rank = draft, pp_size, 1
     assert runner._build_step_span_name(batch) == name
 
@@ -225,7 +225,8 @@ def test_the_part_of_a_model_that_makes_text() -> None:
             for name, each in parts.items():
                 setattr(self, name, each)
 
-    runner, text = object.__new__(ModelRunner), torch.nn.Linear(2, 2)
+    runner: ModelRunner = object.__new__(ModelRunner)
+    text = torch.nn.Linear(2, 2)
     assert runner.resolve_language_model(text) is text
     assert runner.resolve_language_model(Whole(language_model=text, vision=torch.nn.Linear(1, 1))) is text
     assert runner.resolve_language_model(Whole(thinker=Whole(language_model=text))) is text
