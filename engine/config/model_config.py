@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from engine.config.moe_config import MoeConfig, moe_from_hf
 from engine.config.server_args import ServerArgs
 from engine.schema.errors import BadConfig, BadModel
 
@@ -20,6 +21,19 @@ class Family(enum.Enum):
     QWEN2 = "qwen2"
     QWEN3 = "qwen3"
     GEMMA3 = "gemma3"
+    QWEN2_MOE = "qwen2_moe"
+    QWEN3_MOE = "qwen3_moe"
+    MIXTRAL = "mixtral"
+    DOTS1 = "dots1"
+
+
+_QK_NORM = (Family.QWEN3, Family.GEMMA3, Family.QWEN3_MOE, Family.DOTS1)
+_MOE_KINDS = {
+    Family.QWEN2_MOE: "qwen_moe",
+    Family.QWEN3_MOE: "qwen_moe",
+    Family.MIXTRAL: "mixtral",
+    Family.DOTS1: "deepseek",
+}
 
 
 class Rope(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,7 +53,7 @@ class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """window: tokens that a sliding-window layer sees, itself included. is_global: one a layer; the others slide.
     local_rope: of sliding layers. query_scale: what scores are multiplied with. norm_offset: added to the weights of
     norms (Gemma stores them around 0). embed_scale: embeddings are multiplied with it. kv_dtype: what the
-    checkpoint was made to keep keys and values in, by the name that the options have for it."""
+    checkpoint was made to keep keys and values in, by the name that the options have for it. moe: of a sparse model."""
 
     family: Family
     num_layers: int
@@ -64,6 +78,7 @@ class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     is_global: tuple[bool, ...] = ()
     local_rope: Rope = Rope()
     kv_dtype: str | None = None
+    moe: MoeConfig | None = None
 
     @classmethod
     def from_server_args(cls, args: ServerArgs, *, shape: ModelConfig) -> ModelConfig:
@@ -84,6 +99,10 @@ class ModelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     def window_of(self, layer: int) -> int:
         """0: the layer sees everything before."""
         return self.window if self.window and not self.is_global[layer] else 0
+
+    def is_sparse(self, layer: int) -> bool:
+        """Whether its feed-forward is shared out over experts."""
+        return self.moe is not None and self.moe.is_sparse[layer]
 
 
 def check(config: ModelConfig) -> ModelConfig:
@@ -108,6 +127,10 @@ _ARCHITECTURES = {
     "Qwen2ForCausalLM": Family.QWEN2,
     "Qwen3ForCausalLM": Family.QWEN3,
     "Gemma3ForCausalLM": Family.GEMMA3,
+    "Qwen2MoeForCausalLM": Family.QWEN2_MOE,
+    "Qwen3MoeForCausalLM": Family.QWEN3_MOE,
+    "MixtralForCausalLM": Family.MIXTRAL,
+    "Dots1ForCausalLM": Family.DOTS1,
 }
 _GEMMA_PERIOD = 6  # where a checkpoint does not list its layers: every sixth one is global
 
@@ -127,7 +150,7 @@ def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
     _refuse_unknown(raw, source)
     heads, hidden = need("num_attention_heads"), need("hidden_size")
     is_gemma = family is Family.GEMMA3
-    ropes = _ropes(raw)
+    ropes = _ropes(raw, is_gemma=is_gemma)
     return check(
         ModelConfig(
             family=family,
@@ -143,8 +166,10 @@ def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
             rope=ropes[0],
             local_rope=ropes[1],
             is_tied=bool(raw.get("tie_word_embeddings", is_gemma)),
-            has_qkv_bias=family is Family.QWEN2 or bool(raw.get("attention_bias")),
-            has_qk_norm=family in (Family.QWEN3, Family.GEMMA3),
+            has_qkv_bias=family is Family.QWEN2
+            or bool(raw.get("attention_bias"))
+            or (family is Family.QWEN2_MOE and raw.get("qkv_bias", True)),
+            has_qk_norm=family in _QK_NORM,
             has_post_norms=is_gemma,
             activation=_activation(raw, is_gemma=is_gemma, source=source),
             norm_offset=1.0 if is_gemma else 0.0,
@@ -153,6 +178,7 @@ def from_hf(raw: Mapping[str, Any], *, source: str) -> ModelConfig:
             window=_window(raw, family),
             is_global=_globals(raw, family),
             kv_dtype=_kv_dtype(raw, source),
+            moe=moe_from_hf(raw, _MOE_KINDS[family], source=source) if family in _MOE_KINDS else None,
         )
     )
 
@@ -205,35 +231,40 @@ def _query_scale(raw: Mapping[str, Any]) -> float:
 
 
 def _window(raw: Mapping[str, Any], family: Family) -> int:
-    """Qwen's configurations name a window that is off unless they say so."""
-    is_used = family is Family.GEMMA3 or (family is not Family.LLAMA and raw.get("use_sliding_window"))
+    """Qwen's configurations name a window that is off unless they say so, dots.llm1's one that its layers need not
+    have."""
+    if family is Family.DOTS1:
+        is_used = "sliding_attention" in (raw.get("layer_types") or ())
+    else:
+        has_switch = family not in (Family.LLAMA, Family.GEMMA3, Family.MIXTRAL)
+        is_used = family is not Family.LLAMA and (not has_switch or bool(raw.get("use_sliding_window")))
     return int(raw.get("sliding_window") or 0) if is_used else 0
 
 
 def _globals(raw: Mapping[str, Any], family: Family) -> tuple[bool, ...]:
     if not _window(raw, family):
         return ()
-    count = raw["num_hidden_layers"]
+    count: int = raw["num_hidden_layers"]
     if raw.get("layer_types"):
         return tuple(each == "full_attention" for each in raw["layer_types"])
+    if family is Family.MIXTRAL:
+        return (False,) * count
     if family is Family.GEMMA3:
         period = raw.get("sliding_window_pattern") or _GEMMA_PERIOD
         return tuple((layer + 1) % period == 0 for layer in range(count))
     return tuple(layer < raw.get("max_window_layers", 0) for layer in range(count))
 
 
-def _ropes(raw: Mapping[str, Any]) -> tuple[Rope, Rope]:
-    """Of global and of local layers. Newer checkpoints keep both in `rope_parameters`, older ones have keys of their
-    own."""
+def _ropes(raw: Mapping[str, Any], *, is_gemma: bool) -> tuple[Rope, Rope]:
+    """Of global and of local layers, which only Gemma turns by angles of their own. Newer checkpoints keep both in
+    `rope_parameters`, older ones have keys of their own."""
     given = raw.get("rope_parameters")
     if isinstance(given, Mapping) and "full_attention" in given:
         return _rope(given["full_attention"], raw), _rope(given.get("sliding_attention", {}), raw)
-    if isinstance(given, Mapping):
-        return _rope(given, raw), Rope(theta=raw.get("rope_local_base_freq", 10000.0))
-    scaling = raw.get("rope_scaling") or {}
-    return _rope({"rope_theta": raw.get("rope_theta", 10000.0), **scaling}, raw), Rope(
-        theta=raw.get("rope_local_base_freq", 10000.0)
-    )
+    if not isinstance(given, Mapping):
+        given = {"rope_theta": raw.get("rope_theta", 10000.0), **(raw.get("rope_scaling") or {})}
+    plain = _rope(given, raw)
+    return plain, Rope(theta=raw.get("rope_local_base_freq", 10000.0)) if is_gemma else plain
 
 
 def _rope(given: Mapping[str, Any], raw: Mapping[str, Any]) -> Rope:

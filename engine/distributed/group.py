@@ -54,6 +54,15 @@ class Group:
         dist.all_gather(parts, tensor.contiguous(), group=self.handle)
         return torch.cat(parts, dim=dim)
 
+    def all_to_all(self, rows: Tensor, send: Sequence[int], receive: Sequence[int]) -> Tensor:
+        """The first send[0] rows to the first rank, the next send[1] to the second, and so on; what all of them sent
+        here, in the order of the ranks. receive: how many each sends."""
+        if self.size == 1:
+            return rows
+        out = rows.new_empty(sum(receive), *rows.shape[1:])
+        dist.all_to_all_single(out, rows.contiguous(), list(receive), list(send), group=self.handle)
+        return out
+
     def broadcast(self, tensor: Tensor, source: int = 0) -> Tensor:
         """The tensor of one rank, on all of them, in place. source: its rank within the group."""
         if self.size > 1:
@@ -68,6 +77,13 @@ class Group:
         """From a rank within the group, into the tensor."""
         dist.recv(tensor, self.ranks[source], group=self.handle)
         return tensor
+
+    def exchange(self, sends: Sequence[tuple[Tensor, int]], receives: Sequence[tuple[Tensor, int]]) -> None:
+        """Tensors to and from ranks within the group, all at the same time. Between two ranks they go in order."""
+        operations = [dist.P2POp(dist.isend, each, self.ranks[to], self.handle) for each, to in sends]
+        operations += [dist.P2POp(dist.irecv, each, self.ranks[source], self.handle) for each, source in receives]
+        for work in dist.batch_isend_irecv(operations) if operations else ():
+            work.wait()
 
     def minimum(self, value: float) -> float:
         """The least of the ranks' values. On the CPU whatever the default device is: the group may know no other."""

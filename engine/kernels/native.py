@@ -20,7 +20,7 @@ from engine.host.compiler import NoCompiler, compiled
 
 log = logging.getLogger(__name__)
 SOURCE = Path(__file__).parent / "src" / "kernels.cpp"
-ABI = 1
+ABI = 2
 KINDS = {
     torch.float32: 0,
     torch.bfloat16: 1,
@@ -72,6 +72,8 @@ _SIGNATURES = {
     "engine_turn": (_P, _I, _I),
     "engine_attend": (_P, _I),
     "engine_gate": (_P, _P, _I, _I, _I, _I, _I),
+    "engine_experts": (_P, _P, _I, _P, _I, _P, _I, _I, _P, _I, _I, _I),
+    "engine_weighed": (_P, _P, _P, _I, _I, _I, _I, _I),
     "engine_layers": (_P, _I, _P, _P, _P, _I, _I, _I),
 }
 

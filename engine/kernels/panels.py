@@ -58,6 +58,11 @@ class Panels:
         self._at = ctypes.addressof(self.described)
 
     @property
+    def address(self) -> int:
+        """Where the kernels find its description."""
+        return self._at
+
+    @property
     def num_bytes(self) -> int:
         parts = (self.numbers, self.scale, self.low, self.bias)
         return sum(each.numel() * each.element_size() for each in parts if each is not None)

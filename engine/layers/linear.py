@@ -91,8 +91,8 @@ class OneDnn:
 class Linear(nn.Module):
     """weight: [O, I], empty while only the packed form is kept. Whole on every rank; the two below keep a share.
     tile_rows: so many rows are multiplied at a time, whatever there are (batch_invariant.py); 0 is all. tied: modules
-    with the same weight, which is theirs to keep. adapters: asked after every product, before ranks sum up what they
-    have."""
+    with the same weight, which is theirs to keep. is_exact: nothing may round its weight. adapters: asked after every
+    product, before ranks sum up what they have."""
 
     def __init__(self, inputs: int, outputs: int, *, has_bias: bool, dtype: torch.dtype) -> None:
         super().__init__()
@@ -102,6 +102,7 @@ class Linear(nn.Module):
         self.packed: Packed | None = None
         self._remake: Remake | None = None
         self.adapters: Adapters | None = None
+        self.is_exact = False
         self.tied: tuple[HasWeight, ...] = ()
 
     def tie(self, other: HasWeight) -> None:

@@ -50,10 +50,10 @@ def scheme_of(name: str) -> Scheme:
 
 
 def quantise(model: Model, scheme: str) -> int:
-    """Every matrix, its plain form given up; how many were. Raises BadConfig for a scheme that is none, without the
-    kernels, and for sizes that the scheme can't divide."""
+    """Every matrix that may be rounded, its plain form given up; how many were. The others are packed. Raises BadConfig
+    for a scheme that is none, without the kernels, and for sizes that the scheme can't divide."""
     wanted = scheme_of(scheme)
-    linears = model.linears()
+    linears = [each for each in model.linears() if not each.is_exact]
     check(linears, wanted, model.head)
     before = sum(each.weight.numel() * each.weight.element_size() for each in linears)
     for each in linears:
@@ -61,6 +61,9 @@ def quantise(model: Model, scheme: str) -> int:
         chosen = Scheme(8, _HEAD_GROUP) if each is model.head else wanted
         bias = None if each.bias is None else each.bias.data
         each.use(quantised(each.weight.data, bias, chosen))
+    for each in model.linears():
+        if each.is_exact:
+            each.pack(is_plain_kept=False)
     after = sum(each.packed.num_bytes for each in linears if each.packed is not None)
     log.info("weights quantised: scheme=%s matrices=%d bytes=%d before=%d", scheme, len(linears), after, before)
     return len(linears)

@@ -1,4 +1,4 @@
-"""One decoder for the Llama, Qwen2, Qwen3 and Gemma 3 families: they differ in switches (model_config.py). Keeps the
+"""One decoder for the Llama, Qwen, Gemma 3 and sparse families: they differ in switches (model_config.py). Keeps the
 share of one tensor-parallel rank and the layers of one pipeline stage. T tokens, D model width, H and K query and KV
 heads of this rank, F feed-forward width of this rank."""
 
@@ -7,19 +7,19 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 import torch
-import torch.nn.functional as F  # noqa: N812 - the name that everybody knows
 from torch import Tensor, nn
 
 from engine.attention.backends import Attention
 from engine.config.model_config import ModelConfig
 from engine.distributed.group import Group
-from engine.kernels.panels import Panels
 from engine.layers.embedding import Embedding
 from engine.layers.linear import ColumnLinear, Linear, RowLinear, is_bare, share
 from engine.layers.norm import RMSNorm
 from engine.layers.rotary import Angles, Rotary, turn_heads
 from engine.layers.target import Target
+from engine.models.feed_forward import FeedForward, SparseFeedForward
 from engine.models.fused import Fused
+from engine.moe.parallel import ExpertParallel, alone
 from engine.schema.errors import BadConfig
 
 
@@ -84,37 +84,27 @@ class SelfAttention(nn.Module):
         return out
 
 
-class FeedForward(nn.Module):
-    """down(act(gate(x)) * up(x))."""
-
-    _tp_plan: ClassVar = {"gate_up": "colwise_sharded", "down": "rowwise"}
-
-    def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype) -> None:
-        super().__init__()
-        width = share(config.ffn_size, group.size, "ffn_size")
-        self.gate_up = ColumnLinear(config.hidden_size, 2 * width, has_bias=False, dtype=dtype)
-        self.down = RowLinear(width, config.hidden_size, group=group, has_bias=False, dtype=dtype)
-        self.activation = config.activation
-
-    def forward(self, x_TD: Tensor) -> Tensor:
-        packed = self.gate_up.packed  # rows are [gate; up] per rank, so the split is local
-        if isinstance(packed, Panels) and packed.can_gate() and is_bare(self.gate_up):
-            made_TF = packed.product(x_TD, gate=self.activation)
-        else:
-            gate_TF, up_TF = self.gate_up(x_TD).chunk(2, dim=-1)
-            is_gelu = self.activation == "gelu_tanh"
-            made_TF = (F.gelu(gate_TF, approximate="tanh") if is_gelu else F.silu(gate_TF)) * up_TF
-        out: Tensor = self.down(made_TF)
-        return out
-
-
 class DecoderLayer(nn.Module):
     """Gemma norms what attention and feed-forward give, too, before it is added."""
 
-    def __init__(self, config: ModelConfig, group: Group, dtype: torch.dtype, *, layer: int, cache_layer: int) -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        group: Group,
+        dtype: torch.dtype,
+        *,
+        layer: int,
+        cache_layer: int,
+        experts: ExpertParallel | None = None,
+    ) -> None:
         super().__init__()
         self.attention = SelfAttention(config, group, dtype, layer=layer, cache_layer=cache_layer)
-        self.feed_forward = FeedForward(config, group, dtype)
+        self.feed_forward: FeedForward | SparseFeedForward
+        if config.is_sparse(layer):
+            assert experts is not None, "a sparse model says where its experts stand"
+            self.feed_forward = SparseFeedForward(config, group, dtype, layer=layer, experts=experts)
+        else:
+            self.feed_forward = FeedForward(config, group, dtype)
         self.is_local = config.window_of(layer) > 0
         self.attention_norm, self.ffn_norm = _norm(config, dtype), _norm(config, dtype)
         self.post_attention_norm = _norm(config, dtype) if config.has_post_norms else nn.Identity()
@@ -128,7 +118,8 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """hidden states in and out between stages; logits of chosen rows at the end."""
+    """hidden states in and out between stages; logits of chosen rows at the end. experts: where those of a sparse model
+    stand; the width of each is shared out over the group where nothing is said."""
 
     def __init__(
         self,
@@ -138,9 +129,11 @@ class Decoder(nn.Module):
         stage: Stage,
         dtype: torch.dtype,
         max_position: int | None = None,
+        experts: ExpertParallel | None = None,
     ) -> None:
         super().__init__()
         self.config, self.group, self.stage, self.dtype = config, group, stage, dtype
+        self.experts = experts or (alone(config.moe, moe_tp=group) if config.moe is not None else None)
         most = config.max_position if max_position is None else max_position
         self.rotary = Rotary(config.rope, head_dim=config.head_dim, max_position=most)
         self.local_rotary = (
@@ -151,7 +144,7 @@ class Decoder(nn.Module):
             Embedding(config.vocab_size, config.hidden_size, group=group, dtype=dtype) if has_table else None
         )
         self.layers = nn.ModuleList(
-            DecoderLayer(config, group, dtype, layer=layer, cache_layer=layer - stage.first)
+            DecoderLayer(config, group, dtype, layer=layer, cache_layer=layer - stage.first, experts=self.experts)
             for layer in range(stage.first, stage.last)
         )
         self._fused = Fused()
@@ -199,6 +192,11 @@ class Decoder(nn.Module):
         """Every matrix, for packing."""
         return [each for each in self.modules() if isinstance(each, Linear)]
 
+    def sparse_layers(self) -> dict[int, SparseFeedForward]:
+        """Those of this stage, by their numbers in the whole model."""
+        found = {index: layer.feed_forward for index, layer in enumerate(self.layers, self.stage.first)}
+        return {index: each for index, each in found.items() if isinstance(each, SparseFeedForward)}
+
     def adapter_targets(self) -> dict[str, Target]:
         """The matrices that adapters may change, by their names in checkpoints."""
         found: dict[str, Target] = {}
@@ -225,6 +223,8 @@ def _targets(layer: DecoderLayer, config: ModelConfig, group: Group) -> dict[str
     found["self_attn.o_proj"] = Target(
         attention.out, config.num_heads * dim, width, 0, width, num_inputs=inputs, input_start=group.rank * inputs
     )
+    if isinstance(ffn, SparseFeedForward):
+        return found
     share_F = config.ffn_size // group.size
     for at, name in ((0, "gate_proj"), (share_F, "up_proj")):
         found[f"mlp.{name}"] = Target(

@@ -84,6 +84,8 @@ def parts_of(model: Decoder) -> tuple[list[Linear], list[Tensor]] | None:
     for layer in layers.values():
         inner: dict[str, Any] = layer._modules
         attention, ffn = inner["attention"], inner["feed_forward"]
+        if "gate_up" not in ffn._modules:
+            return None  # experts: which of them a token goes through is known when it is there
         if not (_is_plain(layer) and _is_plain(attention) and _is_plain(ffn)):
             return None
         for linear in (*attention._modules.values(), *ffn._modules.values()):

@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.attention.base import Attention
 from engine.layers.norm import RMSNorm
 from engine.models.decoder import Decoder, DecoderLayer, SelfAttention
+from engine.models.feed_forward import FeedForward
 from engine.schema.errors import BadConfig
 
 
@@ -82,6 +83,8 @@ class MlxDecoder:
 
     def _feed_forward(self, layer: DecoderLayer) -> Callable[[Any], Any]:
         mx, ffn = self.mx, layer.feed_forward
+        if not isinstance(ffn, FeedForward):
+            raise BadConfig("a sparse model with MLX", fix="use --device cpu")
         gate_up, down = self._array(ffn.gate_up.weight), self._array(ffn.down.weight)
         is_gelu = ffn.activation == "gelu_tanh"
 

@@ -7,7 +7,6 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -15,38 +14,14 @@ from torch import Tensor, nn
 from engine.layers.embedding import rows_of_rank
 from engine.layers.norm import RMSNorm
 from engine.models.decoder import Decoder, DecoderLayer
+from engine.models.expert_weights import expert_of, sparse_slots
+from engine.models.feed_forward import SparseFeedForward
+from engine.models.slot import Slot, ffn_slots
 from engine.schema.errors import BadModel
 
 log = logging.getLogger(__name__)
 OBSOLETE = (".rotary_emb.inv_freq", ".attn.bias", ".masked_bias", ".kv_scale")
 _LAYER = re.compile(r"model\.layers\.(\d+)\.")
-
-
-class Slot(NamedTuple):
-    """target: where this rank's part of a tensor goes. total: the tensor's length along `axis`. start: of the part; how
-    long it is the target says. A padded vocabulary may end before its last part does: what is lacking stays zero."""
-
-    target: Tensor
-    total: int
-    axis: int = 0
-    start: int = 0
-
-    def check(self, name: str, tensor: Tensor) -> None:
-        """Raises BadModel for a tensor of another shape."""
-        shape = list(self.target.shape)
-        shape[self.axis] = self.total
-        if list(tensor.shape) != shape:
-            raise BadModel(
-                f"{name} has shape {tuple(tensor.shape)}, needed is {tuple(shape)}",
-                fix="the configuration and the weights are of different models",
-            )
-
-    def fill(self, name: str, tensor: Tensor) -> None:
-        """Raises BadModel for a tensor of another shape."""
-        self.check(name, tensor)
-        start = min(self.start, self.total)
-        length = min(self.target.shape[self.axis], self.total - start)
-        self.target.narrow(self.axis, 0, length).copy_(tensor.narrow(self.axis, start, length))
 
 
 def slots(model: Decoder) -> dict[str, Slot]:
@@ -97,10 +72,10 @@ def _layer_slots(model: Decoder, layer: DecoderLayer) -> dict[str, Slot]:
             found[f"self_attn.{name}_proj.bias"] = Slot(attention.qkv.bias.data[part], whole, 0, start)
         at = part.stop
     found["self_attn.o_proj.weight"] = Slot(attention.out.weight.data, total, 1, rank * heads * dim)
-    width = ffn.gate_up.weight.shape[0] // 2
-    for name, part in (("gate", slice(0, width)), ("up", slice(width, 2 * width))):
-        found[f"mlp.{name}_proj.weight"] = Slot(ffn.gate_up.weight.data[part], model.config.ffn_size, 0, rank * width)
-    found["mlp.down_proj.weight"] = Slot(ffn.down.weight.data, model.config.ffn_size, 1, rank * width)
+    if isinstance(ffn, SparseFeedForward):
+        found.update(sparse_slots(ffn, model.config.family, rank))
+    else:
+        found.update({f"mlp.{name}": slot for name, slot in ffn_slots(ffn, rank).items()})
     for name, norm in _norms(layer).items():
         found[f"{name}.weight"] = Slot(norm.weight.data, len(norm.weight))
     return found
@@ -157,9 +132,12 @@ def load(model: Decoder, named: Iterable[tuple[str, Tensor]], *, source: str) ->
 
 
 def is_elsewhere(model: Decoder, name: str) -> bool:
-    """Whether another stage has it, or, of tied matrices, the other name."""
+    """Whether another stage or rank has it, or, of tied matrices, the other name."""
     layer = _LAYER.match(name)
     if layer is not None:
+        if model.config.moe is not None and (expert := expert_of(name, model.config.family)) is not None:
+            is_sparse = int(layer[1]) < model.stage.total and model.config.is_sparse(int(layer[1]))
+            return is_sparse and expert < model.config.moe.num_experts
         return int(layer[1]) < model.stage.total and not model.stage.first <= int(layer[1]) < model.stage.last
     if name == "lm_head.weight":
         return model.config.is_tied or not model.stage.is_last

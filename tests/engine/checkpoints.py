@@ -16,6 +16,7 @@ from engine.kv.cache import KVCache
 from engine.models import weights
 from engine.models.checkpoint import Checkpoint
 from engine.models.decoder import Decoder, Stage, stages
+from engine.moe.parallel import ExpertParallel
 from engine.schema.step import Slice
 
 SIZES: dict[str, Any] = {
@@ -46,13 +47,39 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         {"head_dim": 32, "sliding_window": 7, "query_pre_attn_scalar": 20, "num_key_value_heads": 1},
     ),
 }
+_EXPERTS = {"num_experts_per_tok": 3, "moe_intermediate_size": 32}
+SPARSE: dict[str, tuple[str, dict[str, Any]]] = {
+    "qwen3-moe": (
+        "Qwen3MoeForCausalLM",
+        {**_EXPERTS, "head_dim": 32, "num_experts": 8, "norm_topk_prob": True, "mlp_only_layers": [1]},
+    ),
+    "qwen2-moe": (
+        "Qwen2MoeForCausalLM",
+        {**_EXPERTS, "num_experts": 8, "shared_expert_intermediate_size": 48, "decoder_sparse_step": 2},
+    ),
+    "mixtral": ("MixtralForCausalLM", {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 9}),
+    "dots1": (
+        "Dots1ForCausalLM",
+        {
+            **_EXPERTS,
+            "head_dim": 16,
+            "n_routed_experts": 16,
+            "n_shared_experts": 2,
+            "n_group": 4,
+            "topk_group": 2,
+            "first_k_dense_replace": 1,
+            "routed_scaling_factor": 1.7,
+            "norm_topk_prob": True,
+        },
+    ),
+}
 
 
 def write(family: str, folder: Path, **sizes: Any) -> Any:
     """The reference model, its weights drawn anew (norms and biases too), saved to a folder. sizes: other ones."""
     import transformers
 
-    name, extra = FAMILIES[family]
+    name, extra = {**FAMILIES, **SPARSE}[family]
     kind = getattr(transformers, name)
     torch.manual_seed(7)
     model = kind(kind.config_class(**{**SIZES, **extra, **sizes})).float().eval()
@@ -60,12 +87,21 @@ def write(family: str, folder: Path, **sizes: Any) -> Any:
         for name, each in model.named_parameters():
             drawn = torch.randn_like(each) * (0.3 if each.ndim == 1 else each.shape[-1] ** -0.5)
             each.copy_(drawn + 1 if "norm" in name else drawn)
+        for name, each in model.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                each.copy_(torch.randn_like(each) * 0.1)
     model.save_pretrained(folder)
     return model
 
 
 def decoder(
-    folder: Path, *, group: Group | None = None, stage: Stage | None = None, max_position: int | None = None
+    folder: Path,
+    *,
+    group: Group | None = None,
+    stage: Stage | None = None,
+    max_position: int | None = None,
+    experts: ExpertParallel | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> Decoder:
     checkpoint = Checkpoint(folder)
     whole = stages(checkpoint.config.num_layers, 1)[0]
@@ -73,8 +109,9 @@ def decoder(
         checkpoint.config,
         group=group or single(),
         stage=stage or whole,
-        dtype=torch.float32,
+        dtype=dtype,
         max_position=max_position,
+        experts=experts,
     )
     weights.load(model, checkpoint.tensors(), source=str(folder))
     return model
@@ -87,7 +124,7 @@ def cache_of(model: Decoder, block_tokens: int) -> KVCache:
         block_tokens=block_tokens,
         heads=max(model.config.num_kv_heads // model.group.size, 1),
         head_dim=model.config.head_dim,
-        dtype=torch.float32,
+        dtype=model.dtype,
     )
 
 

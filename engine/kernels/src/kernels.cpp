@@ -1,9 +1,9 @@
 // What Python calls. Plain C functions over pointers and sizes: no headers of torch, so that this compiles in seconds.
-#include "layer.h"
+#include "experts.h"
 
 extern "C" {
 
-int64_t engine_abi() { return 1; }
+int64_t engine_abi() { return 2; }
 
 // gate != 0: out is [rows, outputs / 2].
 void engine_linear(const Weight* w, const void* x, int64_t kind, int64_t rows, void* out, int64_t out_kind, int64_t gate,
@@ -69,6 +69,22 @@ void engine_gate(const void* x, void* out, int64_t rows, int64_t width, int64_t 
       int64_t at = 2 * r * width + i;
       put8(out, r * width + i, kind, gated8(take8(x, at, kind), take8(x, at + width, kind), gate));
     }
+}
+
+// gate_up, down: the matrices of all experts, one below the other. slots: [tokens, top]. out: [tokens, top, inputs].
+void engine_experts(const Weight* gate_up, const Weight* down, int64_t count, const void* x, int64_t kind,
+                    const int64_t* slots, int64_t tokens, int64_t top, void* out, int64_t out_kind, int64_t gate,
+                    int64_t threads) {
+  ExpertWork work;
+  work.gate_up = gate_up, work.down = down, work.experts = count, work.gate = gate;
+  work.out = out, work.out_kind = out_kind;
+  work.next[0] = work.next[1] = 0;
+  experts(work, x, kind, slots, tokens, top, threads);
+}
+
+void engine_weighed(const void* x, const float* weights, void* out, int64_t tokens, int64_t top, int64_t width,
+                    int64_t kind, int64_t threads) {
+  weighed(x, weights, out, tokens, top, width, kind, threads);
 }
 
 // All layers of a stage: x becomes what comes out of the last one. delta: [T, width], the caller's memory.
