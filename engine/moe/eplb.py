@@ -67,9 +67,10 @@ class EPLBManager:
 
     def _run(self) -> Generator[None, None, None]:
         while True:
-            for _ in range(self.options.num_iterations):
+            for _ in range(self.options.num_iterations - 1):
                 yield
             yield from self.rebalance()
+            yield
 
     def rebalance(self) -> Generator[None, None, None]:
         """One whole rebalance: a pass may come between any two chunks."""
