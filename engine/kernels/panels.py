@@ -67,6 +67,18 @@ class Panels:
         parts = (self.numbers, self.scale, self.low, self.bias)
         return sum(each.numel() * each.element_size() for each in parts if each is not None)
 
+    @property
+    def is_quantised(self) -> bool:
+        return self.scale is not None
+
+    def is_of(self, weight_OI: Tensor, bias: Tensor | None) -> bool:
+        """Whether these are what it stands for, bit for bit."""
+        if (bias is None) is not (self.bias is None):
+            return False
+        if bias is not None and self.bias is not None and not torch.equal(self.bias[: len(bias)], bias.float()):
+            return False
+        return torch.equal(self.plain(), weight_OI)
+
     def product(self, x_TI: Tensor, dtype: torch.dtype | None = None, gate: str = "none") -> Tensor:
         """[T, O] in `dtype`, the sums not rounded to anything else before. gate: the activation of the first half of
         the outputs, times the second half: [T, O / 2]."""

@@ -30,7 +30,10 @@ def share(total: int, size: int, what: str) -> int:
 
 
 class Adapters(Protocol):
-    """What some rows of a step have added to their products."""
+    """What some rows of a step have added to their products. is_idle: nothing, to none of this step's."""
+
+    @property
+    def is_idle(self) -> bool: ...
 
     def add(self, x_TI: Tensor, y_TO: Tensor) -> Tensor:
         """y, its rows without an adapter bit for bit as they were. May be written in place."""
@@ -55,6 +58,16 @@ class Packed(Protocol):
     @property
     def remake(self) -> Remake:
         """How another weight is brought into the same form."""
+        ...
+
+    @property
+    def is_quantised(self) -> bool:
+        """Whether it stands for another weight than the one that it was made of."""
+        ...
+
+    def is_of(self, weight_OI: Tensor, bias: Tensor | None) -> bool:
+        """Whether it stands for these. Then it is to be kept: of a weight that was quantised once, another form may
+        come."""
         ...
 
     @property
@@ -87,6 +100,13 @@ class OneDnn:
     def remake(self) -> Remake:
         return OneDnn
 
+    @property
+    def is_quantised(self) -> bool:
+        return False
+
+    def is_of(self, weight_OI: Tensor, bias: Tensor | None) -> bool:
+        return self.bias is bias and torch.equal(self.plain(), weight_OI)
+
 
 class Linear(nn.Module):
     """weight: [O, I], empty while only the packed form is kept. Whole on every rank; the two below keep a share.
@@ -101,6 +121,7 @@ class Linear(nn.Module):
         self.outputs, self.inputs, self.tile_rows = outputs, inputs, 0
         self.packed: Packed | None = None
         self._remake: Remake | None = None
+        self._before: Packed | None = None  # a quantised form, until it is known whether its weight is another
         self.adapters: Adapters | None = None
         self.is_exact = False
         self.tied: tuple[HasWeight, ...] = ()
@@ -116,7 +137,10 @@ class Linear(nn.Module):
         if self.packed is not None:
             return True
         weight, bias = self.weight.data, None if self.bias is None else self.bias.data
-        if self._remake is not None:
+        before, self._before = self._before, None
+        if before is not None and before.is_of(weight, bias):
+            self.packed = before
+        elif self._remake is not None:
             self.packed = self._remake(weight, bias)
         elif can_reorder(weight):
             self.packed = OneDnn(weight, bias)
@@ -139,12 +163,13 @@ class Linear(nn.Module):
         if self.weight.numel() == 0:
             self.weight = self.tied[0].weight if self.tied else nn.Parameter(self.packed.plain(), requires_grad=False)
         self._remake = self.packed.remake
+        self._before = self.packed if self.packed.is_quantised else None
         self.packed = None
         return True
 
     def use(self, packed: Packed) -> None:
         """Multiply by this from now on, and give the plain weight up."""
-        self.packed = packed
+        self.packed, self._before = packed, None
         self.drop_plain()
 
     def product(self, x_TI: Tensor, dtype: torch.dtype | None = None) -> Tensor:
@@ -191,11 +216,14 @@ def is_wide(packed: panels.Panels, x_TI: Tensor) -> bool:
 
 
 def is_bare(layer: nn.Module) -> bool:
-    """Whether what a linear layer gives is its own product and nothing more: no adapter, hook or other class adds to
-    it."""
+    """Whether what a linear layer gives in this step is its own product and nothing more: no adapter, hook or other
+    class adds to it."""
     if type(layer) not in (Linear, ColumnLinear, RowLinear) or "forward" in vars(layer):
         return False
-    return vars(layer)["adapters"] is None and not (layer._forward_hooks or layer._forward_pre_hooks)
+    adapters: Adapters | None = vars(layer)["adapters"]
+    if adapters is not None and not adapters.is_idle:
+        return False
+    return not (layer._forward_hooks or layer._forward_pre_hooks)
 
 
 class ColumnLinear(Linear):

@@ -51,6 +51,10 @@ class LoraLayer:
         self._filled: list[tuple[int, ...]] = [()] * num_slots  # the parts that the slot's adapter changes
 
     @property
+    def is_idle(self) -> bool:
+        return not any(self._filled[slot] for slot, _ in self._step.segments)
+
+    @property
     def num_bytes(self) -> int:
         return sum(each.numel() * each.element_size() for each in (self.a, *self.b))
 

@@ -13,8 +13,7 @@ from engine.distributed import parallel_state
 from engine.distributed.addresses import worker_bind_host
 from engine.distributed.ports import claimed_port
 from engine.host.processes import Child
-from engine.runner import worker
-from engine.runner.calls import CALLS
+from engine.runner import calls, worker
 from engine.runner.kinds import runner_kind
 from engine.runner.model_runner import ModelRunner
 from engine.runner.ranks import Ranks
@@ -93,10 +92,10 @@ class Executor:
             raise EngineDead(f"a step failed: {error}", fix="see the log, and start the engine again") from error
 
     def call(self, method: str, **arguments: Any) -> list[Any]:
-        """Something else than a step, on every rank; what each answered, by rank."""
-        if method not in CALLS:
-            raise BadConfig(f"no rank does {method!r}", fix=f"use one of {', '.join(sorted(CALLS))}")
-        message = Do(method=method, arguments=arguments)
+        """Something else than a step, on every rank; what each answered, by rank. What does not fit the method is
+        refused before any rank hears of it."""
+        given = calls.check(runner_kind(self.server_args.device), method, arguments)
+        message = Do(method=method, arguments=given)
         answers: dict[int, Answer] = {}
         if self._ranks is not None:
             self._ranks.send(message)

@@ -18,6 +18,7 @@ from engine.schema.messages import Fault
 from engine.schema.step import StepInput, StepOutput
 
 _SIZE = struct.Struct(">Q")
+INTERNAL = "internal"  # of an error that nobody meant
 
 
 class EngineInfo(Struct, frozen=True, kw_only=True):
@@ -171,4 +172,6 @@ def error_of(fault: Fault, *, rank: int | None = None) -> EngineError:
     if fault.field is not None:
         return BadRequest(fault.field, message, fix=fault.fix)
     kinds = {kind.code: kind for kind in EngineError.__subclasses__() if kind is not BadRequest}
-    return kinds.get(fault.code, EngineError)(message, fix=fault.fix)
+    error = kinds.get(fault.code, EngineError)(message, fix=fault.fix)
+    error.code = fault.code
+    return error

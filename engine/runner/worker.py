@@ -7,13 +7,17 @@ import logging
 import os
 import socket
 
+from msgspec import structs
+
 from engine.config.env import read_env
 from engine.distributed import parallel_state
+from engine.host.memory_saver import WEIGHTS
 from engine.host.processes import begin
 from engine.runner.calls import CALLS
 from engine.runner.kinds import runner_kind
 from engine.runner.model_runner import ModelRunner
 from engine.runner.wire import (
+    INTERNAL,
     Answer,
     Broken,
     Do,
@@ -47,7 +51,7 @@ def serve(spec: RankSpec) -> int:
     try:
         runner = make_runner(spec)
     except Exception as error:
-        log.exception("rank %d could not start", rank)
+        log.error("rank %d could not start: %s", rank, error, exc_info=needs_trace(error))
         if wire is not None:
             wire.send(Broken(fault_of(error)))
         return 1
@@ -101,18 +105,40 @@ def loop(runner: ModelRunner, wire: Wire) -> int:
             else:
                 return 0
         except Exception as error:
-            log.exception("rank %d: a step failed", runner.rank)
+            log.error("rank %d: a step failed: %s", runner.rank, error, exc_info=needs_trace(error))
             wire.send(Broken(fault_of(error)))
             return 1
 
 
+def needs_trace(error: Exception) -> bool:
+    """An error of ours says what to do."""
+    return not isinstance(error, EngineError)
+
+
 def answer(runner: ModelRunner, message: Do) -> Answer:
-    """What a call gave. What was asked wrongly is answered; anything else is the end of the rank."""
+    """What a call gave, or the error of that call. A RuntimeError is a device's or a peer's, and the end of the
+    rank."""
     assert message.method in CALLS, "the driver checks it"
     try:
-        return Answer(value=getattr(runner, message.method)(**message.arguments))
-    except (EngineError, TypeError) as error:
+        value = getattr(runner, message.method)(**message.arguments)
+        if message.method in ("wake_up", "resume_memory_occupation") and value["are_weights_lost"]:
+            restore_draft(runner)
+        return Answer(value=value)
+    except EngineError as error:
         return Answer(fault=fault_of(error))
+    except RuntimeError:
+        raise
+    except Exception as error:
+        log.exception("rank %d: a call failed: method=%s", runner.rank, message.method)
+        return Answer(fault=structs.replace(fault_of(error), code=INTERNAL))
+
+
+def restore_draft(runner: ModelRunner) -> None:
+    """The weights of the model that guesses ahead, which were released with those of its target: nobody updates them,
+    so they are on disk as they were."""
+    draft = runner.draft_runner
+    if draft is not None and WEIGHTS not in runner.sleeping:
+        draft.update_weights_from_disk(draft.server_args.model)
 
 
 def main() -> int:

@@ -16,7 +16,9 @@ import torch
 from safetensors.torch import save_file
 
 from engine.config.server_args import ServerArgs
+from engine.kernels import native
 from engine.kv.blocks import BlockPool
+from engine.models.fused import Fused
 from engine.runner.executor import Executor
 from engine.runner.forward_batch import ForwardBatch, ForwardMode
 from engine.runner.graphs import DecodeGraphs, is_capturing, sizes_up_to
@@ -122,6 +124,20 @@ def test_a_draft_model_that_is_another_changes_nothing(
     assert 0 <= runner.num_drafts_accepted < runner.num_drafts
 
 
+def test_a_draft_model_has_its_weights_again_after_a_sleep(reference: Any, request: pytest.FixtureRequest) -> None:
+    made = reference("llama")
+    draft = {"speculative_algorithm": "draft", "speculative_draft_model": str(made.folder)}
+    executor = start(request, made.folder, enable_memory_saver=True, **draft)
+    executor.call("sleep", level=2)
+    executor.call("wake_up", tags=["kv_cache"])
+    executor.call("wake_up")
+    executor.call("update_weights_from_disk", path=str(made.folder))
+    drafted = Drafted(executor, PROMPTS[1])
+    assert drafted.run(NUM_TOKENS) == made.greedy[1]
+    runner = runner_of(executor)
+    assert runner.num_drafts == runner.num_drafts_accepted > 0  # it knows what its target does
+
+
 def test_a_draft_model_of_another_vocabulary_is_refused(
     reference: Any, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -212,6 +228,27 @@ def test_adapters_in_one_batch_with_none(reference: Any, request: pytest.Fixture
     assert executor.call("unload_lora_adapter", name="two") == [{"adapters": ["one"], "is_gone": True}]
     with pytest.raises(EngineError, match="'two' is not loaded"):
         driver.generate(executor, [PROMPTS[1]], adapters=["two"])
+
+
+@pytest.mark.skipif(native.library() is None, reason="no compiler: the kernels can't be had")
+def test_steps_without_an_adapter_are_computed_at_once(
+    reference: Any, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, whole, was_fused = reference("llama"), Fused.__call__, list[bool]()
+
+    def watched(self: Fused, *given: Any) -> Any:
+        found = whole(self, *given)
+        was_fused.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Fused, "__call__", watched)
+    executor = start(request, made.folder, enable_lora=True, lora_paths=(("one", adapter(tmp_path / "one", 1)),))
+    assert driver.generate(executor, PROMPTS, num_tokens=NUM_TOKENS) == made.greedy
+    assert was_fused and all(was_fused)
+    was_fused.clear()
+    adapted = driver.generate(executor, PROMPTS[:2], num_tokens=NUM_TOKENS, adapters=["one", None])
+    assert adapted[0] != made.greedy[0] and adapted[1] == made.greedy[1] and not any(was_fused)
+    assert driver.generate(executor, PROMPTS, num_tokens=NUM_TOKENS) == made.greedy and was_fused[-1]
 
 
 def test_an_adapter_where_there_can_be_none(reference: Any, request: pytest.FixtureRequest) -> None:

@@ -3,8 +3,11 @@ that is given back, profiles."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,10 +23,14 @@ from safetensors.torch import load_file, save_file
 
 from engine.config.server_args import ServerArgs
 from engine.distributed.outside_group import OutsideGroup
+from engine.kernels import native
+from engine.layers.linear import Linear
 from engine.models.checkpoint import Checkpoint
-from engine.runner import tensors
+from engine.runner import tensors, worker
 from engine.runner.executor import Executor
+from engine.runner.wire import Broken, Step, Wire
 from engine.schema.errors import BadConfig, BadModel, EngineError
+from engine.schema.step import StepInput, StepPlan
 from tests.engine.runner import driver
 from tests.engine.runner.conftest import NUM_TOKENS, PROMPTS, greedy
 
@@ -32,6 +39,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning:torch"),
 ]
+needs_kernels = pytest.mark.skipif(native.library() is None, reason="no compiler: the kernels can't be had")
 
 
 @pytest.fixture
@@ -105,7 +113,7 @@ def test_a_disk_that_fails_half_way_changes_nothing(
             yield each
 
     monkeypatch.setattr(Checkpoint, "tensors", broken)
-    with pytest.raises(OSError, match="Input/output"):
+    with pytest.raises(EngineError, match="OSError: Input/output error"):
         executor.call("update_weights_from_disk", path=str(other[0]))
     assert tokens(executor) == reference("llama-tied").greedy[:3]
 
@@ -132,9 +140,95 @@ def test_from_tensors(reference: Any, executor: Executor, other: Any) -> None:
     assert executor.call("get_weights_by_name", name=name, truncate_size=5)[0] == pytest.approx(expected)
 
 
-def test_from_a_trainer(executor: Executor, other: Any) -> None:
-    import socket
+@needs_kernels
+@pytest.mark.parametrize("scheme", ["int8wo-32", "int4wo-32"])
+def test_quantised_matrices_that_nobody_wrote_are_not_quantised_anew(
+    reference: Any, request: pytest.FixtureRequest, tmp_path: Path, scheme: str
+) -> None:
+    made = reference("llama")
+    executor = start(request, made.folder, quantization=scheme, dtype="bfloat16")  # what comes back is rounded
+    before, given = tokens(executor), load_file(made.folder / "model.safetensors")
+    runner = executor._runner
+    assert runner is not None
 
+    def forms() -> dict[str, Any]:
+        return {name: each.packed for name, each in runner.model.named_modules() if isinstance(each, Linear)}
+
+    first = forms()
+    for name in ("model.norm.weight", "model.layers.1.mlp.down_proj.weight"):
+        executor.call("update_weights_from_tensor", named_tensors={name: tensors.packed(given[name] * 2)})
+    second = forms()
+    assert {name for name in first if first[name] is not second[name]} == {"layers.1.feed_forward.down"}
+    few = {name: each for name, each in given.items() if name != "model.layers.3.mlp.up_proj.weight"}
+    save_file(few, tmp_path / "model.safetensors")
+    shutil.copy(made.folder / "config.json", tmp_path)
+    with pytest.raises(BadModel, match="1 weights are missing"):
+        executor.call("update_weights_from_disk", path=str(tmp_path))
+    assert all(forms()[name] is each for name, each in second.items())
+    executor.call("update_weights_from_disk", path=str(made.folder))
+    assert tokens(executor) == before
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("update_weights_from_disk", {}, "update_weights_from_disk: missing a required argument: 'path'; it takes"),
+        ("update_weights_from_disk", {"path": 3}, "update_weights_from_disk: path: Expected `str`, got `int`"),
+        ("describe", {"rank": 3}, "describe: got an unexpected keyword argument 'rank'; it takes nothing"),
+        ("sleep", {"level": "2"}, "sleep: level: Expected `int`, got `str`"),
+        ("release_memory_occupation", {"tags": [1]}, "tags: Expected `str`, got `int` - at `"),
+        ("update_weights_from_tensor", {"named_tensors": [1]}, "Expected `object`, got `array`"),
+        ("load_model", {}, "no rank does 'load_model'"),
+    ],
+)
+def test_a_call_that_does_not_fit_is_its_own_error(
+    executor: Executor, method: str, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadConfig, match=re.escape(message)):
+        executor.call(method, **arguments)
+    assert executor.call("describe")[0]["rank"] == 0
+
+
+def test_a_fault_of_ours_in_a_call_is_the_end_of_that_call(
+    reference: Any, executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Any) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr("engine.runner.model_runner.ModelRunner.describe", broken)
+    with pytest.raises(EngineError, match="KeyError: 'lost'") as caught:
+        executor.call("describe")
+    assert caught.value.code == "internal"
+    assert tokens(executor) == reference("llama-tied").greedy[:3]
+
+
+@pytest.mark.parametrize(("error", "has_trace"), [(BadConfig("no", fix="do"), False), (ValueError("odd"), True)])
+def test_a_rank_that_knows_what_is_wrong_says_it_in_one_line(
+    executor: Executor,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    has_trace: bool,
+) -> None:
+    def broken(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("engine.runner.model_runner.ModelRunner.execute", broken)
+    runner = executor._runner
+    assert runner is not None
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        theirs, _ = server.accept()
+    with contextlib.closing(Wire(ours)) as driver_end, contextlib.closing(Wire(theirs)) as end:
+        driver_end.send(Step(StepInput(plan=StepPlan(number=1))))
+        assert worker.loop(runner, end) == 1
+        said = driver_end.from_rank()
+    assert isinstance(said, Broken) and said.fault.message in ("no", "ValueError: odd")
+    [record] = [each for each in caplog.records if each.name == "engine.runner.worker"]
+    assert bool(record.exc_info) is has_trace and "rank 0: a step failed" in record.getMessage()
+
+
+def test_from_a_trainer(executor: Executor, other: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     sent = sorted(other[1].items())
