@@ -32,6 +32,7 @@ class Answer:
         self, tokenizer: Tokenizer | None, params: SamplingParams, *, index: int, prompt: tuple[int, ...]
     ) -> None:
         self._tokenizer, self._is_kept, self.index = tokenizer, params.is_stop_kept, index
+        self._min_tokens = params.min_tokens
         self._ends = (tokenizer.eos_ids if tokenizer is not None else frozenset()) | frozenset(params.stop_token_ids)
         self._detokenizer = None
         if tokenizer is not None:
@@ -81,7 +82,9 @@ class Answer:
         return rest.text
 
     def _decode(self, token: int) -> str:
-        return self._detokenizer.push((token,)).text if self._detokenizer is not None else ""
+        if self._detokenizer is None:
+            return ""
+        return self._detokenizer.push((token,), can_stop=len(self._token_ids) > self._min_tokens).text
 
     def _named(self, logprobs: PositionLogprobs) -> PositionLogprobs:
         return named(self._tokenizer, logprobs)

@@ -102,7 +102,8 @@ class Choice:
             if at < len(delta.logprobs):
                 self._waiting.append(Entry(self._detokenizer.num_decoded, delta.logprobs[at]))
             if token not in self._hidden:
-                text += self._detokenizer.push((token,)).text
+                can_stop = self.num_tokens > self._params.min_tokens
+                text += self._detokenizer.push((token,), can_stop=can_stop).text
             if self._detokenizer.matched is not None:
                 break
         return text

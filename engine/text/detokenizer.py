@@ -32,6 +32,7 @@ class Detokenizer:
         self._stop, self._is_stop_kept = tuple(stop), is_stop_kept
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._decoder.decode(_unfinished(b"".join(vocabulary.bytes_of(each) for each in prompt[-8:])))
+        self._can_stop = True
         self._held = ""  # decoded, but the beginning of a stop text perhaps
         self.text = ""  # all that was given out
         self.matched: str | None = None
@@ -41,10 +42,12 @@ class Detokenizer:
         """Characters so far, those that are held back included: where the text of the next token begins."""
         return len(self.text) + len(self._held)
 
-    def push(self, tokens: Iterable[int]) -> Delta:
-        """The text that these tokens add. After a stop text nothing more is added."""
+    def push(self, tokens: Iterable[int], *, can_stop: bool = True) -> Delta:
+        """The text that these tokens add. After a stop text nothing more is added. can_stop: whether one may end with
+        them; one that ended before is text like any other."""
         if self.matched is not None:
             return Delta("", self.matched)
+        self._can_stop = can_stop
         new = b"".join(self._vocabulary.bytes_of(each, skip_special=self._skip_special) for each in tokens)
         return self._take(self._decoder.decode(new), is_last=False)
 
@@ -56,7 +59,9 @@ class Detokenizer:
 
     def _take(self, new: str, *, is_last: bool) -> Delta:
         text = self._held + new
-        hits = [(text.index(each), -len(each), each) for each in self._stop if each in text]
+        # One that is whole in what was held back ended where nothing could end it.
+        found = [(text.find(each, max(len(self._held) - len(each) + 1, 0)), -len(each), each) for each in self._stop]
+        hits = [hit for hit in found if hit[0] >= 0] if self._can_stop else []
         if hits:
             at, _, self.matched = min(hits)
             return self._give(text[: at + len(self.matched) if self._is_stop_kept else at], "")

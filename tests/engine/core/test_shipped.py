@@ -119,6 +119,15 @@ def test_a_stop_text_ends_it_across_tokens_and_is_not_shown(llm: LLM) -> None:
     assert llm.stats().num_running == 0
 
 
+def test_a_stop_text_waits_for_the_fewest_tokens(llm: LLM) -> None:
+    [whole] = llm.chat(QUESTION, greedy(max_tokens=8))
+    first, last = whole.text[:3], whole.text[-3:]
+    [cut] = llm.chat(QUESTION, greedy(max_tokens=8, stop=(first, last), min_tokens=3))
+    assert cut.text == whole.text[:-3] and cut.outputs[0].stop == last
+    [free] = llm.chat(QUESTION, greedy(max_tokens=8, stop=(first, last), min_tokens=8))
+    assert (free.text, free.finish_reason) == (whole.text, FinishReason.LENGTH)
+
+
 def test_what_streams_is_whole_characters(llm: LLM) -> None:
     params = greedy(max_tokens=40, regex="[\U0001f600-\U0001f64f]{4}")  # each is several tokens
     pieces = [each.text for each in llm.stream("Smileys:", params)]

@@ -34,6 +34,16 @@ def test_every_prompt_has_choices_of_its_own(client: openai.OpenAI, is_stream: b
     assert texts == ["a", "a", "bb", "bb", "ccc", "ccc"]
 
 
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_stop_text_waits_for_the_fewest_tokens(client: openai.OpenAI, is_stream: bool) -> None:
+    asked: Any = {"model": "tiny", "prompt": "SAY[aXbcXdX]", "stop": ["X"], "extra_body": {"min_tokens": 3}}
+    if is_stream:
+        text = "".join(each.choices[0].text for each in client.completions.create(**asked, stream=True))
+    else:
+        text = client.completions.create(**asked).choices[0].text
+    assert text == "aXbc"
+
+
 def test_prompts_may_be_tokens(running: Running, client: openai.OpenAI) -> None:
     tokens = running.service.tokenizer.encode("SAY[x]")
     assert client.completions.create(model="tiny", prompt=tokens).choices[0].text == "x"
