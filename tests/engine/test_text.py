@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from engine.loader.gguf_file import GgufFile
 from engine.schema.errors import BadModel, BadRequest
-from engine.text import tokenizer
+from engine.text import sentencepiece, tokenizer
 from engine.text.chat import ChatTemplate, check_messages, choose_template
 from engine.text.detokenizer import Detokenizer
 from engine.text.pretokenizers import pre_tokenizer
@@ -90,6 +90,22 @@ def test_the_earliest_stop_text_is_named(pieces: list[str], stops: list[str], te
     maker = Detokenizer(BYTES, stop=stops)
     made = [maker.push(tokens_of(each)) for each in pieces] + [maker.finish()]
     assert ("".join(each.text for each in made), made[-1].matched) == (text, matched)
+
+
+@given(st.text(alphabet="ab", max_size=14), STOPS, st.integers(0, 14))
+def test_a_stop_text_that_ends_too_early_is_text(text: str, stops: list[str], at_least: int) -> None:
+    maker, given_out = Detokenizer(BYTES, stop=stops), ""
+    for count, token in enumerate(tokens_of(text), 1):
+        given_out += maker.push((token,), can_stop=count > at_least).text
+    given_out += maker.finish().text
+    whole = [(at, each) for each in stops for at in range(len(text)) if text.startswith(each, at)]
+    late = [at + len(each) for at, each in whole if at + len(each) > at_least]
+    event("early" if len(late) < len(whole) else "late alone" if late else "none")
+    assert (maker.matched is None) == (not late)
+    if maker.matched is not None:
+        assert given_out == text[: min(late) - len(maker.matched)]
+    else:
+        assert given_out == text
 
 
 def test_the_first_delta_finishes_a_character_of_the_prompt_and_repeats_none() -> None:
@@ -288,6 +304,23 @@ def test_sentencepiece_merges_what_scores_best(
     ids = made.encode(text)
     assert [PIECES[each] for each in ids] == ["<s>", *expected]
     assert made.decode(ids) == text
+
+
+@given(st.lists(st.text(alphabet="ab\U0001f600", max_size=5), max_size=20, unique=True), st.integers(2, 22))
+def test_every_way_to_put_a_piece_together_is_found(pieces: list[str], table_bits: int) -> None:
+    scores = [float((index * 7) % 5) for index in range(len(pieces))]
+    types = [6 if len(each) == 5 else 1 for each in pieces]
+    score_of = {piece: score for piece, score, kind in zip(pieces, scores, types, strict=True) if kind == 1}
+    expected = [
+        (piece[:at], piece[at:])
+        for piece in sorted(score_of, key=lambda each: -score_of[each])
+        for at in range(len(piece) - 1, 0, -1)
+        if piece[:at] in score_of and piece[at:] in score_of
+    ]
+    event("some" if expected else "none")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentencepiece, "_TABLE_BITS", table_bits)  # in a small table most share their place
+        assert sentencepiece.merges(pieces, scores, types) == expected
 
 
 def test_sentencepiece_has_settings(tmp_path: Path) -> None:
