@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,8 @@ def run(contender: Contender, options: argparse.Namespace) -> tuple[dict[str, fl
     except peers.NoPeer as error:
         return {}, str(error)
     told = {"threads": options.threads, "clock": options.clock, "loads": contender.loads, **contender.spec}
-    command = [str(python), str(HERE / f"{contender.worker}.py"), json.dumps(told)]
+    worker = [str(python), str(HERE / f"{contender.worker}.py"), json.dumps(told)]
+    command = [*shlex.split(options.through), *worker]
     env = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
     out, why = "", ""
     try:
@@ -107,6 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--seconds", type=float, default=600, help="of one contender (default 600)")
+    parser.add_argument("--through", default="", help="a command that starts each worker, such as `taskset -c 0`")
     parser.add_argument("--only", default="", help="contenders whose names have this in them")
     parser.add_argument("--peers", type=Path, default=peers.default_folder(), help="where the peers are installed")
     parser.add_argument("--model", type=Path, help="the GGUF file (default: pulled)")
