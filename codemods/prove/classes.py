@@ -19,6 +19,7 @@ from codemods.prove.driving import call_back, driven, frozen_error
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
+from codemods.prove.handing import Handing
 from codemods.prove.inputs import bind_same, input_term
 from codemods.prove.missing import NoSuchCallable, no_such
 from codemods.prove.opaque import OP, ROOT, current, term
@@ -107,13 +108,15 @@ class ClassSubject:
         """What one sequence of calls does in a world."""
         freezer = Freezer(self.loader.name_of)
         run = Run(world, freezer, trace=trace)
+        run.handing = Handing(run, lambda functions: call_back(run, functions))
         current.run = run
         self.loader.state.remember()
         try:
             sequence = world.ask(("sequence",), self.plan.sequences)
             with followed(run):
                 self._sequence(run, sequence)
-                call_back(run, freezer)
+                call_back(run, freezer.callbacks)
+                run.handing.end()
             self.loader.settle(run)
         except Stopped as stopped:
             self._cut(run, "stopped", str(stopped))

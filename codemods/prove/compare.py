@@ -21,6 +21,11 @@ from codemods.prove.wording import word
 
 _WRITES = ("set", "delete")
 _RESULTS = ("return", "raise", "yield", "yielded", "callback returns")
+_OF_A_PLACE = frozenset(
+    """
+        set delete env global table argument later attribute name home star
+    """.split()
+) | {"set item", "class attribute"}
 _DIGITS = re.compile(r"\d+")
 _TOLD_APART = 24  # letters of a text that may have values in it
 _SPOKEN = ("log", "output", "error output", "warning")
@@ -206,20 +211,7 @@ def _alike(a: Opaque, b: Opaque) -> bool:
         return unversioned(a._u_parts[1]._u_parts[0]) is unversioned(b._u_parts[1]._u_parts[0])
     if _kind(a) == "patch":
         return False
-    if _kind(a) in (
-        "set",
-        "delete",
-        "set item",
-        "env",
-        "global",
-        "table",
-        "class attribute",
-        "argument",
-        "attribute",
-        "name",
-        "home",
-        "star",
-    ):
+    if _kind(a) in _OF_A_PLACE:
         return _same(unversioned(a._u_parts[1]), unversioned(b._u_parts[1]))
     return True
 

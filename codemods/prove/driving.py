@@ -9,11 +9,11 @@ from typing import Any
 
 from codemods.prove.errors import Fault, Stopped, Unsupported
 from codemods.prove.following import Place
-from codemods.prove.freeze import Freezer
 from codemods.prove.opaque import OP, ROOT, Opaque, term
 from codemods.prove.run import Run
 
 _STEPS = 4
+_WAYS = ("next", "close", "throw", "send")
 
 
 def frozen_error(run: Run, error: BaseException) -> Any:
@@ -23,7 +23,7 @@ def frozen_error(run: Run, error: BaseException) -> Any:
         raise Unsupported(str(error))
     if isinstance(error, NameError | AssertionError) and _is_ours(error):
         raise Unsupported(f"a fault of the prover itself: {type(error).__name__}: {error}")
-    if error.__cause__ is not None:
+    if error.__cause__ is not None or (error.__suppress_context__ and error.__context__ is not None):
         return ("from", frozen, run.freezer.freeze(error.__cause__))
     return frozen
 
@@ -80,7 +80,8 @@ def _steps(run: Run, generator: Any, taken: list[tuple[Any, Any, tuple[Place, ..
         run.record("yield", frozen)
         if isinstance(value, list | dict | set):
             taken.append((value, frozen, tuple(run.left)))
-        how = run.world.ask(("consume", index), ("next", "close", "throw"))
+        how = run.world.ask(("consume", index), _WAYS if run.takes_sent else _WAYS[:3])
+        sent = term(ROOT, f"sent {index + 1}") if how == "send" else None
         if how == "close":
             generator.close()
             return None
@@ -118,11 +119,11 @@ def _entered(run: Run, manager: Any) -> Any:
     return None
 
 
-def call_back(run: Run, freezer: Freezer) -> None:
+def call_back(run: Run, callbacks: list[Any]) -> None:
     """Functions that were handed out are called once, as a collaborator would."""
     done = 0
-    while freezer.callbacks and done < 8:
-        function = freezer.callbacks.pop(0)
+    while callbacks and done < 8:
+        function = callbacks.pop(0)
         done += 1
         run.record("callback", done)
         code = function.__code__
@@ -137,7 +138,7 @@ def call_back(run: Run, freezer: Freezer) -> None:
         except BaseException as error:  # noqa: BLE001 - whatever the subject raises is its outcome
             run.record("callback raises", frozen_error(run, error))
             continue
-        run.record("callback returns", freezer.freeze(value))
+        run.record("callback returns", run.freezer.freeze(value))
 
 
 def _is_ours(error: BaseException) -> bool:

@@ -32,3 +32,7 @@ class Stopped(BaseException):
 
 class Unsupported(BaseException):
     """The subject asks of an opaque value what it cannot answer; the path can't be compared."""
+
+
+def raise_unsupported(what: str) -> None:
+    raise Unsupported(what)

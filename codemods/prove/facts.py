@@ -154,7 +154,8 @@ class Facts:
     def __init__(self) -> None:
         self._about: dict[Opaque, About] = {}
         self.nones: set[Opaque] = set()
-        self.lacking: set[tuple[Any, Any]] = set()  # values and names of attributes that they do not have
+        self.lacking: set[tuple[Any, ...]] = set()  # values and names of attributes that they do not have
+        self.missing: set[Opaque] = set()  # items that are not there
 
     def about(self, value: Opaque) -> About:
         found = self._about.get(value)
@@ -246,8 +247,14 @@ class Facts:
             self.about(length_of(question[1])).equal = answer
         elif kind == "whole":
             about.equal, about.none = answer, False
-        elif kind == "has" and not answer:
-            self.lacking.add((question[1], question[2]))
+        elif kind in ("has", "item") and answer is not True:
+            self._learn_absence(*question)
+
+    def _learn_absence(self, kind: str, value: Opaque, *name: Any) -> None:
+        if kind == "has":
+            self.lacking.add((value, *name))
+        else:
+            self.missing.add(value)
 
     def _learn_inside(self, value: Opaque, answer: Any) -> None:
         """What something is in is not empty."""

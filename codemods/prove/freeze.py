@@ -13,7 +13,7 @@ from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from codemods.prove.errors import Fault, OpaqueError
-from codemods.prove.opaque import ATTR, TEXT, Opaque, forgetting, term
+from codemods.prove.opaque import ATTR, OP, TEXT, Opaque, forgetting, term
 
 _TRUE, _FALSE = ("bool", True), ("bool", False)
 _DEEPEST = 12
@@ -51,6 +51,7 @@ class Freezer:
     def __init__(self, name_of: Callable[[Any], str | None]) -> None:
         self._name_of = name_of
         self.callbacks: list[Any] = []
+        self.handed: dict[int, Opaque] = {}  # containers that were given to a call, by id: to the last one
         self.opened: frozenset[str] = frozenset()  # names of methods that stand for what they do, as a closure does
 
     def freeze(self, value: Any) -> Any:
@@ -74,17 +75,21 @@ class Freezer:
     def _compound(self, value: Any, kind: type, depth: int) -> Any:
         if kind is float:
             return ("float", repr(value))
-        if kind is tuple or kind is list:
-            return (kind.__name__, *(self._inner(each, depth + 1) for each in value))
-        if kind is dict:
-            return ("dict", frozenset((self._inner(k, depth + 1), self._inner(v, depth + 1)) for k, v in value.items()))
-        if kind is set or kind is frozenset:
-            return ("set", frozenset(self._inner(each, depth + 1) for each in value))
+        if kind is tuple or kind is list or kind is dict or kind is set or kind is frozenset:
+            made = self._container(value, kind, depth)
+            return term(OP, "after", made, self.handed[id(value)]) if id(value) in self.handed else made
         if kind is slice:
             return ("slice", *(self._inner(each, depth + 1) for each in (value.start, value.stop, value.step)))
         if kind is bytes or kind is bytearray or kind is complex:
             return (kind.__name__, repr(value))
         return self._thing(value, kind, depth)
+
+    def _container(self, value: Any, kind: type, depth: int) -> Any:
+        if kind is dict:
+            return ("dict", frozenset((self._inner(k, depth + 1), self._inner(v, depth + 1)) for k, v in value.items()))
+        if kind is set or kind is frozenset:
+            return ("set", frozenset(self._inner(each, depth + 1) for each in value))
+        return (kind.__name__, *(self._inner(each, depth + 1) for each in value))
 
     def _thing(self, value: Any, kind: type, depth: int) -> Any:
         if isinstance(value, types.FunctionType | type | types.ModuleType | types.BuiltinFunctionType):
@@ -130,7 +135,9 @@ class Freezer:
             return self._inner(wrapped, depth + 1)
         if isinstance(value, types.FunctionType):
             self.callbacks.append(value)
-            return ("function", value.__code__.co_argcount, value.__code__.co_kwonlyargcount)
+            defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).items())
+            frozen = tuple(self._inner(each, depth + 1) for each in defaults)
+            return ("function", value.__code__.co_argcount, value.__code__.co_kwonlyargcount, *frozen)
         return ("named", f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}")
 
     def _method(self, value: types.MethodType, depth: int) -> Any:

@@ -17,6 +17,7 @@ from codemods.prove.reaching import REACHING
 _BY_FRAME = frozenset(["super", "locals", "globals", "vars", "dir", "eval", "exec", "__import__", "breakpoint"])
 _KEPT_ANNOTATION = ("ClassVar", "InitVar", "KW_ONLY")
 _REAL = frozenset(["self", "cls", "logger", "os", "logging", "time"])
+_MISSING = frozenset(["AttributeError", "KeyError", "IndexError", "LookupError"])
 _IS = {ast.Is: "_u_is", ast.IsNot: "_u_is_not", ast.In: "_u_in", ast.NotIn: "_u_not_in"}
 
 
@@ -151,6 +152,11 @@ class _Instrument(ast.NodeTransformer):
         made = as_conditions(node, f"_u_match_{self._matches}", self._mangled)
         return [self.visit(each) for each in made]
 
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
+        self.generic_visit(node)
+        node.value = _helper("_u_from", node.value, at=node.value)
+        return node
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
@@ -211,8 +217,9 @@ class _Instrument(ast.NodeTransformer):
         return self._try(node)
 
     def _try(self, node: Any) -> Any:
+        missing = sorted({name for each in node.handlers for name in _MISSING & _named(each)})
         self.generic_visit(node)
-        node.body = self._guarded(node.body)
+        node.body = self._guarded(node.body, *missing)
         if node.finalbody and (node.handlers or node.orelse):
             inner = copy.copy(node)
             inner.finalbody = []
@@ -220,13 +227,15 @@ class _Instrument(ast.NodeTransformer):
             return ast.copy_location(ast.Try(body=node.body, handlers=[], orelse=[], finalbody=node.finalbody), node)
         return node
 
-    def _guarded(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def _guarded(self, body: list[ast.stmt], *missing: str) -> list[ast.stmt]:
         """A block between a note that whoever is around it sees exceptions pass, and one that it is over."""
         if not self._in_function or self._in_class:
             return body  # what modules and classes do is done before any run
         self._guards += 1
         name = f"_u_guard_{self._guards}"
-        held = ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=_helper("_u_guard", at=body[0]))
+        names: list[ast.expr] = [ast.Constant(value=each) for each in missing]
+        begun = _helper("_u_guard", *names, at=body[0])
+        held = ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=begun)
         over = ast.Expr(value=_helper("_u_unguard", ast.Name(id=name, ctx=ast.Load()), at=body[-1]))
         inner = ast.Try(body=body, handlers=[], orelse=[], finalbody=[ast.copy_location(over, body[-1])])
         return [ast.copy_location(held, body[0]), ast.copy_location(inner, body[0])]
@@ -259,6 +268,10 @@ class _Instrument(ast.NodeTransformer):
         if node.cause is not None:
             node.cause = _helper("_u_raise", node.cause, at=node.cause)
         return node
+
+
+def _named(handler: ast.ExceptHandler) -> set[str]:
+    return {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)} if handler.type else set()
 
 
 def _shape(target: ast.Tuple | ast.List) -> tuple[Any, ...]:

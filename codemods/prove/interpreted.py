@@ -18,23 +18,34 @@ def is_interpreted(found: Found, domains: Mapping[Opaque, Domain], guessed: Coll
     from it, or an effect that differs is computed from it. What is asked of the input itself is consistent anyway.
     guessed: inputs of which nothing but their use says what they are."""
     world = found.seen.world
-    for choice in world.trail:
-        answer = choice.options[choice.taken]
-        if _is_other_error(choice.question, answer, guessed):
-            return False
-        for each in choice.question[1:]:
-            if type(each) is not Opaque or subterms(each).isdisjoint(domains):
-                continue
-            domain = _domain_of(each, domains)
-            if domain is None or not _is_possible(world, choice.question, answer, each, domain):
-                return True
     difference = found.difference
     events: list[Opaque] = []
     if difference.old_at >= 0:
         events.append(found.seen.old.events[difference.old_at])
     if difference.new_at >= 0:
         events.append(found.seen.new.events[difference.new_at])
+    if any(_is_after(each) for event in events for each in subterms(event)):
+        return False  # a call may have changed it: concrete values are given to nobody who would
+    for choice in world.trail:
+        answer = choice.options[choice.taken]
+        if _is_other_error(choice.question, answer, guessed):
+            return False
+        for each in choice.question[1:]:
+            if type(each) is not Opaque or subterms(each).isdisjoint(domains) or _is_what_is_guessed(each, guessed):
+                continue
+            domain = _domain_of(each, domains)
+            if domain is None or not _is_possible(world, choice.question, answer, each, domain):
+                return True
     return any(_is_computed(each, domains) for event in events for each in subterms(event))
+
+
+def _is_what_is_guessed(value: Opaque, guessed: Collection[Opaque]) -> bool:
+    """`x is True`, of an input that is said to be a bool for that alone."""
+    return value._u_kind is OP and value._u_parts[0] == "is" and value._u_parts[1] in guessed
+
+
+def _is_after(value: Opaque) -> bool:
+    return value._u_kind is OP and value._u_parts[0] in ("after", "yielded from")
 
 
 def _domain_of(value: Opaque, domains: Mapping[Opaque, Domain]) -> Domain | None:

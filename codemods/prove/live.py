@@ -85,6 +85,7 @@ def _write(instance: Any, name: str, value: Any) -> None:
         if found in run.heap:
             del run.heap[found]
         run.record("set", found, run.freezer.freeze(value))
+        run.keep(value)
 
 
 def _delete(instance: Any, name: str) -> None:

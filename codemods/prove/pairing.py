@@ -73,6 +73,7 @@ class PairOfSubjects:
             for each in (self.old, self.new):
                 each.fold_recursion()  # by induction: what differs in a call of itself differs in a call of it
         self.old.is_repeated = self.new.is_repeated = self.old.decorators != self.new.decorators
+        self.old.beside, self.new.beside = self.new, self.old
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
 
     def _loader(self, side: Side) -> Loader:
@@ -97,7 +98,7 @@ class PairOfSubjects:
         made.twins = self.twins.with_new(side)
         made.new = Subject(made._loader(side), self.new.reference)
         made.new.renamed = shared_names(made.old, made.new) | bind_same(self.same)
-        made.new.is_repeated, made.new.never = made.old.is_repeated, self.new.never
+        made.new.is_repeated, made.new.never, made.new.beside = made.old.is_repeated, self.new.never, made.old
         return made
 
     def twin_of(self, subject: Subject) -> PairOfSubjects:
@@ -121,6 +122,8 @@ class PairOfSubjects:
         for choice in world.trail[decided:]:
             question, answer = choice.question, choice.options[choice.taken]
             if question[0] == "none" and answer and question[1] in old.implicit:
+                return True
+            if question[0] == "item" and answer is not True:
                 return True
             if question[0] == "has" and not answer and _has_read(old, question[1], question[2]):
                 return True

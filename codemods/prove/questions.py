@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from codemods.prove.errors import OpaqueError, Stopped
-from codemods.prove.facts import MISSING
+from codemods.prove.facts import MISSING, is_truth
 from codemods.prove.freeze import Freezer, joined, mark, text_parts, thaw
-from codemods.prove.opaque import ATTR, CALL, ITEM, LEN, OP, ROOT, TEXT, Opaque, length_of, term
+from codemods.prove.opaque import ATTR, CALL, GLOBAL, ITEM, LEN, OP, ROOT, TEXT, Opaque, fixed, length_of, term
 from codemods.prove.world import World
 
 _CONSTANTS = (str, int, float, bool, bytes)
 _SIZES = (1, 2, 0)
 _MIRROR = {"gt": "lt", "ge": "le"}
+_COMPUTED = frozenset(["add", "sub", "mul", "floordiv", "mod"])
 _NOT_SUPPORTED = {name: f"'{name}' not supported" for name in ("lt", "le")}
 
 
@@ -28,6 +29,8 @@ class Questions:
     implicit: set[Opaque]
     _nones: set[Opaque]
     touched: dict[Opaque, Opaque]
+    events: list[Opaque]
+    record: Callable[..., None]
 
     def truth(self, value: Opaque) -> bool:
         if value._u_kind is OP:
@@ -64,6 +67,9 @@ class Questions:
         if type(a) is not Opaque:
             a, b = b, a
         if type(b) is Opaque:
+            for pair in ((a, b), (b, a)):
+                if self.world.told(("true", term(OP, "is", *pair))) is True:
+                    return True
             told = self.world.told(("same", b, a))
             return bool(told) if told is not MISSING else bool(self.world.ask(("same", a, b)))
         if b is None:
@@ -124,11 +130,32 @@ class Questions:
         if b is None:
             return self.is_none(a)
         if type(b) is Opaque:
-            return self._truth_eq(a, b)
+            return self._truth_eq(a, b) if GLOBAL in (a._u_kind, b._u_kind) else self._is_one(a, b)
         frozen = self.freezer.freeze(b)
         if isinstance(b, bool):
-            return bool(self.world.ask(("eq", a, b), (False, True)))
+            return self._is_bool(a, b)
         return bool(self.world.ask(("same", a, frozen), (False, True)))
+
+    def _is_bool(self, a: Opaque, b: bool) -> bool:
+        """`a is True`: more than `a == True`, as 1 is equal to it."""
+        world, kind = self.world, self.world.told(("isa", a, bool))
+        if kind is False or world.told(("eq", a, b)) is False:
+            return False
+        if kind is True or is_truth(a):
+            return bool(world.ask(("eq", a, b), (False, True)))
+        is_it = bool(world.ask(("true", term(OP, "is", a, ("bool", b))), (False, True)))
+        if is_it:
+            world.facts.learn(("eq", a, b), True)
+        return is_it
+
+    def _is_one(self, a: Opaque, b: Opaque) -> bool:
+        """`a is b`: equal values may be two."""
+        world = self.world
+        if world.told(("same", a, b)) is False or world.told(("same", b, a)) is False:
+            return False
+        one, other = term(OP, "is", a, b), term(OP, "is", b, a)
+        told = world.told(("true", other))
+        return bool(world.ask(("true", one)) if told is MISSING else told)
 
     def is_a(self, value: Any, kind: Any) -> bool:
         """`isinstance` with one class, real or opaque, of a value that may be opaque."""
@@ -187,6 +214,20 @@ class Questions:
             if whole is not None:
                 return whole
         return term(OP, name, *map(self.freezer.freeze, operands))
+
+    def operate_in_place(self, name: str, a: Any, b: Any) -> Any:
+        """`a += b`: on a number or a text a new value, on an array a change of the array; which, nobody knows."""
+        if type(b) is str or (type(b) is Opaque and b._u_kind == "text") or _is_fixed(a):
+            return self.operate(name, a, b)
+        if type(b) in (list, tuple, dict, set) and type(a) is Opaque:
+            self.need(a, f"unsupported operand type for {name}=:")
+            self.record(
+                "in place", name, a, self.freezer.freeze(b)
+            )  # what can be joined with such a thing is changed itself
+            self.touched[a] = self.events[-1]
+            return a
+        self.need(a, f"unsupported operand type for {name}=:")
+        return term(OP, f"i{name}", a, self.freezer.freeze(b))
 
     def _concatenated(self, a: Any, b: Any) -> Any:
         pieces: list[Any] = []
@@ -247,6 +288,15 @@ class Questions:
         if value._u_kind is ATTR and value._u_parts[1] == "__name__":
             return mark(value, spec)
         return mark(value, spec)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a value is a number or a text, or computed from some."""
+    if type(value) is not Opaque:
+        return isinstance(value, int | float | str)
+    if value in fixed:
+        return True
+    return value._u_kind is OP and value._u_parts[0] in _COMPUTED and all(map(_is_fixed, value._u_parts[1:]))
 
 
 _DECIDE: dict[str, Callable[..., Any]] = {

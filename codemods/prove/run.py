@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from codemods.prove import bindings
+from codemods.prove.call_terms import BARE, Results, are_themselves, results_of
 from codemods.prove.errors import Fault, Stopped
 from codemods.prove.following import Place, subject_stack
 from codemods.prove.freeze import Freezer
-from codemods.prove.opaque import ABSENT, ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, fixed, term
+from codemods.prove.handing import Handing
+from codemods.prove.opaque import ABSENT, ATTR, CALL, EVENT, GLOBAL, ITEM, OP, Opaque, attribute, term
 from codemods.prove.outside import base_of
 from codemods.prove.questions import Questions
 from codemods.prove.world import World
@@ -20,35 +21,7 @@ from codemods.prove.world import World
 _GONE: Any = object()
 MOST_EVENTS = 20_000
 _OF_THE_END = ("stopped", "unsupported")  # what is recorded when a run is over, this way too
-_ITSELF = frozenset([Opaque, str, int, type(None)])  # values that freezing leaves as they are (a text with marks aside)
-_CALLED = "()"  # no name of an attribute
-_COMPUTED = frozenset(["add", "sub", "mul", "floordiv", "mod"])
-_BARE = ((), None)  # a call without arguments, as it is written
-
-
-class _Results:
-    """The results of calls with the same arguments: of the first, second, ... in a run. `touched`: what such a call was
-    given, which may be another thing afterwards."""
-
-    __slots__ = ("terms", "touched")
-
-    def __init__(self, first: Opaque) -> None:
-        self.terms = [first]
-        callee, given, named, _ = first._u_parts
-        values = [*given, *(value for _, value in named or ())]
-        touched = [each for each in values if type(each) is Opaque and each._u_kind is not GLOBAL]
-        if callee._u_kind is ATTR and type(callee._u_parts[0]) is Opaque:
-            touched.append(callee._u_parts[0])
-        self.touched = tuple(dict.fromkeys(touched))
-
-
-def _is_fixed(value: Any) -> bool:
-    """Whether a value is a number or a text, or computed from some."""
-    if type(value) is not Opaque:
-        return isinstance(value, int | float | str)
-    if value in fixed:
-        return True
-    return value._u_kind is OP and value._u_parts[0] in _COMPUTED and all(map(_is_fixed, value._u_parts[1:]))
+_NO_ITEM: dict[str, type[Exception]] = {"KeyError": KeyError, "IndexError": IndexError, "LookupError": KeyError}
 
 
 def _itself(value: Any) -> Any:
@@ -64,8 +37,11 @@ class Run(Questions):
 
     base_of = staticmethod(base_of)
     guard = 0
+    handing: Handing | None = None
+    takes_sent = False  # whether what a generator is sent matters
     is_plain = False  # a fault outside of code that would see it ends the run, and nothing else comes after it
     places: list[tuple[str, int]] | None = None
+    expected: frozenset[str] = frozenset()  # what the code that is on would see of reads that fail (runtime.py)
     _ticks = 0
     made = 0
 
@@ -86,6 +62,7 @@ class Run(Questions):
         self._counts: dict[Any, int] = {}
         self._given: dict[Opaque, Any] = {}
         self.make: Callable[[Any], Any] = _itself
+        self.is_wide: Callable[[], bool] = bool  # whether there is code that would see more than an Exception
         self.lone: Callable[[str], Any] = _none  # lone.py: methods that one side alone has
         self.written: dict[tuple[int, str], tuple[Place, ...]] = {}  # with trace: of attributes of instances
         self.left: list[Place] = []  # with trace: the last line that ran, and those of the calls that ended with it
@@ -115,6 +92,11 @@ class Run(Questions):
             self.stacks.append(stack)
         if len(events) > MOST_EVENTS and event._u_parts[0] not in _OF_THE_END:
             raise Stopped("too many effects")
+
+    def keep(self, value: Any) -> None:
+        """A value that the last effect has put somewhere."""
+        if self.handing is not None:
+            self.handing.kept(value, self.events[-1])
 
     def note_write(self, instance: Any, name: str) -> None:
         """An attribute of an instance that the subject made itself: no effect, but with a trace its place is kept."""
@@ -151,6 +133,8 @@ class Run(Questions):
         if self._lacking and (base, name) in self._lacking:
             world.reach = len(world.trail)
             raise AttributeError(f"object has no attribute '{name}'")
+        if self.expected and "AttributeError" in self.expected and found not in self.heap:
+            self._expect(base, name)
         self.implicit.add(base)
         if found in self.heap:
             value = self.heap[found]
@@ -163,6 +147,11 @@ class Run(Questions):
             return self.given(found)
         self.fresh.add(found)
         return found
+
+    def _expect(self, base: Opaque, name: str) -> None:
+        """An attribute that code is prepared not to find."""
+        if base._u_kind is not GLOBAL and not self.world.ask(("has", base, name)):
+            raise AttributeError(f"object has no attribute '{name}'")
 
     def _note_read(self, found: Opaque) -> None:
         self.reads[found] = len(self.events)
@@ -197,7 +186,19 @@ class Run(Questions):
     def item(self, base: Opaque, key: Any) -> Any:
         self.need(base, "item")
         found = term(ITEM, self.latest(base), self.freezer.freeze(key), None)
+        if (self.expected or self.world.facts.missing) and found not in self.heap:
+            self._expect_item(found)
         return self.heap.get(found, found)
+
+    def _expect_item(self, found: Opaque) -> None:
+        """An item that code, here or on the other side, is prepared not to find."""
+        world, question = self.world, ("item", found)
+        kinds = sorted(self.expected & _NO_ITEM.keys())
+        if kinds and world.told(("true", term(OP, "contains", *found._u_parts[:2]))) is not True:
+            world.ask(question, (True, *kinds))
+        if found in world.facts.missing:
+            world.reach = len(world.trail)
+            raise _NO_ITEM[world.answers[question]](found._u_parts[1])
 
     def has(self, base: Opaque, name: str) -> bool:
         """`hasattr`."""
@@ -217,6 +218,7 @@ class Run(Questions):
             raise AttributeError(f"'NoneType' object has no attribute '{name}'")
         found = attribute(base, name)
         self.record("set", found, self.freezer.freeze(value))
+        self.keep(value)
         self.heap[found] = value
         self.fresh.discard(found)
 
@@ -230,6 +232,7 @@ class Run(Questions):
         self.need(base, "item assignment")
         found = term(ITEM, base, self.freezer.freeze(key), None)
         self.record("set item", found, self.freezer.freeze(value))
+        self.keep(value)
         self.touched[base] = found
         self.heap[term(ITEM, self.latest(base), self.freezer.freeze(key), None)] = value
 
@@ -237,20 +240,6 @@ class Run(Questions):
         found = term(ITEM, base, self.freezer.freeze(key), None)
         self.record("delete item", found)
         self.touched[base] = found
-
-    def operate_in_place(self, name: str, a: Any, b: Any) -> Any:
-        """`a += b`: on a number or a text a new value, on an array a change of the array; which, nobody knows."""
-        if type(b) is str or (type(b) is Opaque and b._u_kind == "text") or _is_fixed(a):
-            return self.operate(name, a, b)
-        if type(b) in (list, tuple, dict, set) and type(a) is Opaque:
-            self.need(a, f"unsupported operand type for {name}=:")
-            self.record(
-                "in place", name, a, self.freezer.freeze(b)
-            )  # what can be joined with such a thing is changed itself
-            self.touched[a] = self.events[-1]
-            return a
-        self.need(a, f"unsupported operand type for {name}=:")
-        return term(OP, f"i{name}", a, self.freezer.freeze(b))
 
     # -- calls
 
@@ -263,9 +252,9 @@ class Run(Questions):
             method = self.lone(callee._u_parts[1])
             if method is not None:
                 return method(callee._u_parts[0], *args, **kwargs)
-        results: _Results | None = callee._u_attrs.get(_BARE) if not args and not kwargs else None
+        results: Results | None = callee._u_attrs.get(BARE) if not args and not kwargs else None
         if results is None:
-            results = self._results(callee, args, kwargs)
+            results = results_of(callee, args, kwargs, self.freezer.freeze)
         terms = results.terms
         result: Opaque = terms[0]
         count = self._counts.get(result, 0)
@@ -277,6 +266,8 @@ class Run(Questions):
         if is_quiet:
             return result
         self._keep(result)
+        if self.handing is not None and not are_themselves(args, kwargs):
+            self.handing.given([*args, *kwargs.values()], result)
         if results.touched:
             touched = self.touched
             for each in results.touched:
@@ -284,31 +275,6 @@ class Run(Questions):
         if result is self.world.fault:
             raise Fault(result)
         return self.given(result) if self.world.values and result in self.world.values else result
-
-    def _results(self, callee: Opaque, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Results:
-        """What there is of calls with these arguments. Found at once where they are their own frozen forms."""
-        known: Any = callee._u_attrs
-        if _ITSELF.issuperset(map(type, args)) and (not kwargs or _ITSELF.issuperset(map(type, kwargs.values()))):
-            written = (args, tuple(kwargs.items()) if kwargs else None)
-            found: _Results | None = known.get(written)
-            if found is None:
-                named = frozenset(kwargs.items()) if kwargs else None
-                found = known[written] = self._frozen_results(callee, tuple(map(self.freezer.freeze, args)), named)
-            return found
-        freeze = self.freezer.freeze
-        named = frozenset([(name, freeze(value)) for name, value in kwargs.items()]) if kwargs else None
-        return self._frozen_results(callee, tuple(map(freeze, args)), named)
-
-    def _frozen_results(self, callee: Opaque, given: tuple[Any, ...], named: frozenset[Any] | None) -> _Results:
-        """The same for frozen arguments: one for all ways to write a call."""
-        if callee in bindings.known:
-            args, kwargs = bindings.bound(callee, given, dict(named or ()), self.freezer.freeze)
-            given, named = args, frozenset(kwargs.items()) or None
-        known: Any = callee._u_attrs
-        found: _Results | None = known.get((_CALLED, given, named))
-        if found is None:
-            found = known[_CALLED, given, named] = _Results(term(CALL, callee, given, named, 0))
-        return found
 
     def _count(self, key: tuple[Any, ...]) -> int:
         count = self._counts.get(key, 0)

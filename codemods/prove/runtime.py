@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_inner_opaque, with_opaque
-from codemods.prove.errors import Fault, NeverRaised, OpaqueError
+from codemods.prove.errors import Fault, NeverRaised, OpaqueError, raise_unsupported
 from codemods.prove.freeze import joined, mark, text_parts
 from codemods.prove.opaque import GLOBAL, ITEM, OP, Opaque, current, forgetting, term
+from codemods.prove.patterns import PATTERNS
 from codemods.prove.reaching import refuse_to_reach
 from codemods.prove.tables import OPEN, OpenDict
-from codemods.prove.texts import percent
+from codemods.prove.texts import converted, percent
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
 _BUILTIN = types.BuiltinFunctionType
@@ -72,12 +73,6 @@ def call_spread(callee: Any, given: list[tuple[bool, Any]], named: list[tuple[st
         else:
             kwargs.update(value)
     return call(callee, *args, **kwargs)
-
-
-def raise_unsupported(what: str) -> None:
-    from codemods.prove.errors import Unsupported
-
-    raise Unsupported(what)
 
 
 def get(value: Any, name: str) -> Any:
@@ -156,7 +151,7 @@ def _text(parts: tuple[Any, ...]) -> Any:
         value, conversion, spec = part
         if type(value) is Opaque or isinstance(value, Fault | OpaqueError):
             is_plain = False
-            pieces.append((current.run.freezer.freeze(value), f"{'!' + conversion if conversion == 'r' else ''}{spec}"))
+            pieces.append((current.run.freezer.freeze(value), converted(conversion, spec)))
             continue
         if conversion:
             value = _CONVERSIONS[conversion](value)
@@ -235,14 +230,29 @@ def tick() -> None:
     current.run.tick()
 
 
-def guard() -> Any:
-    """Code begins that would see an exception pass. Gives the run, for `unguard`."""
+def delegated(value: Any) -> Any:
+    """What `yield from` is given."""
+    return _delegated(value) if type(value) is Opaque else value
+
+
+def _delegated(value: Opaque) -> Iterator[Any]:
+    yield from current.run.iterate(value)
+    return term(OP, "yielded from", value)  # what a generator gives back, others can't know
+
+
+def guard(*missing: str) -> Any:
+    """Code begins that would see an exception pass. missing: those that it expects of attributes and items that are
+    not there. Gives what `unguard` needs."""
     run = current.run
     run.guard += 1
-    return run
+    before = run.expected
+    if missing:
+        run.expected = before | frozenset(missing)
+    return run, before
 
 
-def unguard(run: Any) -> None:
+def unguard(held: Any) -> None:
+    run, run.expected = held
     run.guard -= 1
 
 
@@ -257,13 +267,16 @@ def handles(kind: Any) -> Any:
 
 def raised_is(error: BaseException, kind: Any) -> bool:
     """Whether an exception of the world, or one of a class outside the trees, is of a class."""
-    if kind in (Exception, BaseException, object):
+    if kind in (BaseException, object):
         return True
     run = current.run
     if isinstance(error, Fault):
-        if isinstance(kind, type) and not issubclass(kind, Exception):
-            return False
         raised = term(OP, "raised", error._u_fault)
+        is_other = isinstance(kind, type) and not issubclass(kind, Exception)
+        if kind is Exception or is_other:
+            is_usual = not run.is_wide() or bool(run.world.ask(("isa", raised, Exception)))
+            if kind is Exception or is_usual:
+                return is_usual and not is_other
         frozen = kind if isinstance(kind, type) and kind.__module__ == "builtins" else run.freezer.freeze(kind)
         return bool(run.world.ask(("isa", raised, frozen)))
     if type(kind) is Opaque:
@@ -276,59 +289,12 @@ def raised(error: Any) -> Any:
     return OpaqueError(error) if type(error) is Opaque else error
 
 
-def is_a(value: Any, kind: Any) -> bool:
-    """A class pattern."""
-    if type(kind) is not Opaque and not isinstance(kind, type):
-        raise TypeError("called match pattern must be a class")
-    return bool(HANDLERS[isinstance](value, kind))
-
-
-def part(value: Any, kind: Any, index: int) -> Any:
-    """What the positional pattern number `index` of a class stands for."""
-    if type(kind) is Opaque:
-        raise_unsupported("a positional pattern of a class that is not in the trees")
-    if kind in _WHOLE:
-        return value
-    return get(value, kind.__match_args__[index])
-
-
-_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-
-
-def is_sequence(value: Any, size: int, is_exact: bool) -> bool:
-    """A sequence pattern."""
-    if type(value) is Opaque:
-        raise_unsupported("a sequence pattern on an opaque value")
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
-        return False
-    return len(value) == size if is_exact else len(value) >= size
-
-
-def rest(value: Any, start: int, after: int) -> list[Any]:
-    return list(value[start : len(value) - after])
-
-
-def is_mapping(value: Any, keys: tuple[Any, ...]) -> bool:
-    """A mapping pattern."""
-    if type(value) is Opaque or any(type(each) is Opaque for each in keys):
-        raise_unsupported("a mapping pattern on an opaque value")
-    return isinstance(value, Mapping) and all(key in value for key in keys)
-
-
-def other_keys(value: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
-    return {key: each for key, each in value.items() if key not in keys}
-
-
 NAMES = {
+    **PATTERNS,
+    "_u_from": delegated,
     "_u_get": get,
     "_u_inner": inner,
-    "_u_is_a": is_a,
-    "_u_part": part,
     "_u_has": HANDLERS[hasattr],
-    "_u_is_sequence": is_sequence,
-    "_u_rest": rest,
-    "_u_is_mapping": is_mapping,
-    "_u_other_keys": other_keys,
     "_u_call": call,
     "_u_call_spread": call_spread,
     "_u_is": is_,

@@ -6,7 +6,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Callable, Iterable, Mapping
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ class _Kept:
         self.standing = [(value, dict(vars(value))) for value in self.values.values() if label_of(value) is not None]
         self.open = [(name, value) for name, value in self.values.items() if isinstance(value, OPEN)]
         self.open += [(f"{each.name}.{name}", value) for each in self.classes for name, value in each.open]
+        self.defaults = [(name, each, _copied(each)) for name, each in _defaults(self.values)]
         self.caches = [value for value in self.values.values() if isinstance(value, _CACHE)]
         self.caches += [each for kept in self.classes for each in kept.before.values() if isinstance(each, _CACHE)]
 
@@ -54,6 +56,7 @@ class _Kept:
         self.open += more.open
         self.classes += more.classes
         self.caches += more.caches
+        self.defaults += more.defaults
         self.order = tuple(self.values.get(name, value) for name, value in names.items())
 
 
@@ -118,7 +121,7 @@ class State:
 
     def _holds_still(self, traces: Traces) -> bool:
         for kept in self._kept.values():
-            if kept.caches or kept.objects or kept.standing:
+            if kept.caches or kept.objects or kept.standing or kept.defaults:
                 return False
             tables = [(name, value) for name, (value, _) in kept.tables.items()]
             tables += [(name, each.before[name]) for each in kept.classes for name in each.tables]
@@ -136,7 +139,8 @@ class State:
                 continue
             if len(space.names) != len(kept.order) or not all(map(is_, space.names.values(), kept.order)):
                 self._globals(run, canonical, module, space, kept)
-            for name, (table, before) in kept.tables.items():
+            tables = [(name, *each) for name, each in kept.tables.items()]
+            for name, table, before in [*tables, *kept.defaults] if kept.defaults else tables:
                 if not _is_alike(table, before):
                     run.record("table", canonical(f"{module}:{name}"), run.freezer.freeze(table))
                     _restore(table, before)
@@ -197,6 +201,17 @@ class State:
             if not _is_alike(before[key], was):
                 run.record("class attribute", f"{name}.{key}", run.freezer.freeze(before[key]))
                 _restore(before[key], was)
+
+
+def _defaults(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The tables that calls of functions, which do not give them, share."""
+    for name, value in values.items():
+        if isinstance(value, type) and "_u_tree" in value.__dict__:
+            yield from _defaults({f"{name}.{key}": each for key, each in vars(value).items()})
+        function = getattr(value, "__func__", value)
+        if isinstance(function, types.FunctionType) and "_u_side" in function.__globals__:
+            given = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+            yield from ((name, each) for each in given if type(each) in _TABLES)
 
 
 def _inner(table: Any) -> list[Any]:

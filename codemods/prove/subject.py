@@ -14,6 +14,7 @@ from codemods.prove.driving import call_back, driven, frozen_error
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.following import Place, followed
 from codemods.prove.freeze import Freezer
+from codemods.prove.handing import Handing
 from codemods.prove.live import stand_for
 from codemods.prove.missing import no_such
 from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, current, term
@@ -43,6 +44,12 @@ class Subject:
         self.decorators = [ast.unparse(each) for each in node.decorator_list]
         self.never: frozenset[str] = frozenset()  # parameters with a default that no caller of the old side can give
         self.is_repeated = False  # whether it is called twice, as where a cache came or went
+        self.beside: Subject = self  # the other twin: what either asks of the world, both must
+        self.takes_sent = any(
+            isinstance(each, ast.Assign | ast.AnnAssign | ast.Return | ast.Call | ast.NamedExpr | ast.Compare)
+            and any(isinstance(part, ast.Yield) for part in ast.walk(each))
+            for each in ast.walk(node)
+        )
         self._load()
         self._defaults = _tables(self.function)
 
@@ -137,6 +144,9 @@ class Subject:
         run = Run(world, freezer, trace=trace)
         run.make = self._made
         run.lone = self.loader.lone.find
+        run.is_wide = self._is_wide
+        run.handing = Handing(run, lambda functions: call_back(run, functions))
+        run.takes_sent = self.takes_sent or self.beside.takes_sent
         current.run = run
         self.loader.state.remember()
         for table, kept in self._defaults:
@@ -148,11 +158,11 @@ class Subject:
                 if self.is_repeated:
                     run.record("again")
                     self._follow(run, inputs)
-                call_back(run, freezer)
+                call_back(run, freezer.callbacks)
             self._end(run, inputs)
             if freezer.callbacks:
                 with followed(run) if trace else _UNFOLLOWED:
-                    call_back(run, freezer)
+                    call_back(run, freezer.callbacks)
                 self.loader.settle(run)
             run.is_plain = self._is_plain(run)
         except Stopped as stopped:
@@ -162,6 +172,9 @@ class Subject:
         except RecursionError:
             self._cut(run, "stopped", "recursion")
         return run
+
+    def _is_wide(self) -> bool:
+        return self.loader.traces.is_wide or self.beside.loader.traces.is_wide
 
     def _cut(self, run: Run, how: str, why: str) -> None:
         self.loader.state.put_back(run, self.loader.canonical)
@@ -227,10 +240,13 @@ class Subject:
             if term(OP, "is", now) is not term(OP, "is", then):
                 run.record("argument", "default", now)
                 run.put_at(((f"<{self.loader.side.label}>{self.path}", self.node.lineno),))
+                _put_back(table, kept)
         parameters = {id(value) for value in inputs.values() if isinstance(value, list | dict | set)}
         for each, now in run.changed_given():
             if id(now) not in parameters:
                 run.record("argument", each, run.freezer.freeze(now))
+        if run.handing is not None:
+            run.handing.end()
         self.loader.settle(run)
 
 

@@ -54,6 +54,11 @@ def piece(value: Any, spec: str, kind: str) -> list[Any]:
     return [(current.run.freezer.freeze(value), "!r" if kind == "r" and not spec else f"%{spec}{kind}")]
 
 
+def converted(conversion: str | None, spec: str) -> str:
+    """How a value becomes text; `!s` alone is what happens anyway."""
+    return f"!{conversion}{spec}" if conversion and (conversion != "s" or spec) else spec
+
+
 def has_opaque(value: Any) -> bool:
     """Whether a value is, or directly holds, one that its text can't be made of yet."""
     from codemods.prove.errors import Fault, OpaqueError
@@ -78,8 +83,7 @@ def format_text(template: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
             name, count = f"{count}{name}", count + 1
         value, _ = formatter.get_field(name, args, kwargs)
         if has_opaque(value):
-            mark = "!r" if conversion == "r" else ""
-            pieces.append((current.run.freezer.freeze(value), f"{mark}{spec}"))
+            pieces.append((current.run.freezer.freeze(value), converted(conversion, spec or "")))
         else:
             pieces.extend(text_parts(format(formatter.convert_field(value, conversion), spec or "")))
     return joined(pieces)

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable
 
 _REACHING = frozenset("setattr delattr globals locals vars exec eval __dict__ __setattr__ __class__".split())
+_WIDE = frozenset(["BaseException", "KeyboardInterrupt", "SystemExit", "GeneratorExit"])
 _LOOKS = frozenset("get items keys values index count copy union intersection difference issubset isdisjoint".split())
 _LOOKING = frozenset(
     """
@@ -21,13 +22,16 @@ class Traces:
 
     def __init__(self) -> None:
         self.is_left = False  # something other than a change of a table
+        self.is_wide = False  # there is an `except` that catches what is no Exception
         self.handed: set[str] = set()  # names that are used otherwise than by looking something up in them
 
     def read(self, statements: Iterable[ast.stmt]) -> None:
         """Look at the functions in statements; what modules and classes do is done before any run."""
         for statement in statements:
             for each in ast.walk(statement):
-                if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                if isinstance(each, ast.ExceptHandler):
+                    self.is_wide = self.is_wide or _is_wide(each)
+                elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                     self._function(each)
 
     def _function(self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
@@ -49,6 +53,11 @@ class Traces:
             self.is_left = True
         if id(node) not in harmless:
             self.handed.add(name)
+
+
+def _is_wide(handler: ast.ExceptHandler) -> bool:
+    names = [each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)] if handler.type else []
+    return handler.type is None or not _WIDE.isdisjoint(names)
 
 
 def _looked_at(node: ast.AST) -> list[ast.expr]:
