@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from codemods.prove.compare import Difference, differences, early_reads
+from codemods.prove.compare import Difference
 from codemods.prove.domains_show import repr_value
 from codemods.prove.explore import Seen
-from codemods.prove.pairing import Found, PairOfSubjects, outside_of_runs
+from codemods.prove.pairing import Found, PairOfSubjects, differing, outside_of_runs
 from codemods.prove.placing import Placing
 from codemods.prove.run import Run
 from codemods.prove.wording import event, question, word
@@ -54,11 +54,11 @@ def again(found: Found, pair: PairOfSubjects) -> Again | None:
     before = found.seen.world
     preset = {choice.question: choice.options[choice.taken] for choice in before.trail}
     world = World(preset, before.fault)
-    world.values = before.values
+    world.values, world.change = before.values, before.change
     old, new = pair.run(world, trace=True)
     seen = Seen(world, old, new)
     with outside_of_runs():
-        for each in [*differences(seen, pair.aliases), *early_reads(seen, pair.is_certain)]:
+        for each in differing(pair, seen):
             if (each.code, each.message) == (found.difference.code, found.difference.message):
                 return Again(seen, each)
     return None
@@ -114,7 +114,9 @@ def world_words(world: World) -> tuple[str, ...]:
     values = [f"{word(name)} = {repr_value(value)}" for name, value in world.values.items()]
     found = [question(choice.question, choice.options[choice.taken]) for choice in world.trail]
     fault = [f"{word(world.fault)} raises"] if world.fault is not None else []
-    return (*values, *found, *fault)
+    change = world.change
+    anew = [f"{word(change.call)} sets {word(change.what)} anew"] if change is not None else []
+    return (*values, *found, *fault, *anew)
 
 
 def effects_of(found: Found, pair: PairOfSubjects) -> Effects | None:

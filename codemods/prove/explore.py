@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from codemods.prove.opaque import CALL, EVENT, Opaque, term
 from codemods.prove.run import Run
-from codemods.prove.world import Question, World
+from codemods.prove.world import Change, Question, World
 
 Preset = dict[Question, Any]
 _PATH_SHARE = 0.6  # of the time; the rest is for faults
@@ -46,6 +46,7 @@ class _Next(NamedTuple):
     preset: Preset
     forced: int
     fault: Opaque | None
+    change: Change | None = None
 
 
 class Budget(NamedTuple):
@@ -66,6 +67,7 @@ class Exploration:
         self._number = itertools.count()
         self._pending: list[_Next] = [_Next(0, 0, {}, 0, None)]
         self._strikes: list[_Next] = []
+        self._changes: set[tuple[Any, ...]] = set()  # what was set anew by which call, after which decisions
         self.reached = 0  # every combination of so many decisions away from the usual path has been walked
 
     def worlds(self, *, with_faults: bool = True) -> Iterator[Seen]:
@@ -83,9 +85,9 @@ class Exploration:
                 return
             following = heapq.heappop(pending)
             world = World(following.preset, following.fault)
-            world.values = self._values
+            world.values, world.change = self._values, following.change
             old, new = self._run(world)
-            if following.fault is None:
+            if following.fault is None and following.change is None:
                 self.paths += 1
                 self.reached = following.flips - 1
             else:
@@ -93,6 +95,7 @@ class Exploration:
             self._branch(world, following, pending)
             yield Seen(world, old, new)
             if with_faults:
+                self._change(world, old, new, following.forced)
                 yield from self._strike(world, old, new, following.forced)
 
     def _is_spent(self, is_fault: bool) -> bool:
@@ -109,8 +112,23 @@ class Exploration:
                 if other != index:
                     made = {**taken, question: option}
                     number = next(self._number)
-                    heapq.heappush(pending, _Next(walked.flips + 1, -number, made, position + 1, walked.fault))
+                    heapq.heappush(
+                        pending, _Next(walked.flips + 1, -number, made, position + 1, walked.fault, walked.change)
+                    )
             taken[question] = options[index]
+
+    def _change(self, world: World, old: Run, new: Run, forced: int) -> None:
+        """The worlds in which a call of this one sets anew what is read again after it."""
+        again = {**(old.anew.again if old.anew else {}), **(new.anew.again if new.anew else {})}
+        for call, what in again:
+            reach = max(_reach(old, call), _reach(new, call))
+            key = (call, what, *((id(choice.question), choice.taken) for choice in world.trail[:reach]))
+            if key not in self._changes:
+                self._changes.add(key)
+                preset = {choice.question: choice.options[choice.taken] for choice in world.trail[:reach]}
+                flips = sum(choice.taken > 0 for choice in world.trail[:forced])
+                change = Change(call=call, what=what)
+                heapq.heappush(self._strikes, _Next(flips, next(self._number), preset, reach, None, change))
 
     def _strike(self, world: World, old: Run, new: Run, forced: int) -> Iterator[Seen]:
         """The worlds in which a call of this one raises, unless an earlier world with the same beginning had it. Where
@@ -137,6 +155,11 @@ class Exploration:
             self.faults += 1
             if a != b or a >= same:
                 yield Seen(world.after(reach, event), _cut(old, a, event), _cut(new, b, event))
+
+
+def _reach(run: Run, call: Opaque) -> int:
+    """How much of the trail a run had looked at before a call; found by identity, since `==` would ask the world."""
+    return next((reach for event, reach in zip(run.events, run.reaches, strict=True) if event is call), 0)
 
 
 def _alike_until(old: Run, new: Run) -> int:

@@ -10,6 +10,7 @@ import io
 import itertools
 import random
 import types
+from collections.abc import Callable
 from typing import Any
 
 from codemods.prove.contents import state_term
@@ -78,9 +79,9 @@ class HeldField:
 
     def __get__(self, instance: Any, owner: type) -> Any:
         label = label_of(instance) if instance is not None and self._is_of_instances else None
-        if label is None:
-            return self.default if self._state is None else self._state
         run = current.run
+        if label is None:
+            return self.default if self._state is None else run.heap.get(self._state, self._state)
         if isinstance(self.default, _FIXED):
             fixed.add(attribute(label, self._name))
         try:
@@ -91,11 +92,16 @@ class HeldField:
             return self.default
         if type(found) is Opaque and found in run.fresh:
             instance.__dict__[self._name] = found
+            if run.anew is not None:
+                run.anew.held(found, instance.__dict__, self._name)
         return found
 
 
-def hold_fields(moments: Moments, key: str, kind: type, node: ast.ClassDef) -> None:
-    """Put into a class that was just made what its values are at the moment of a call."""
+def hold_fields(
+    moments: Moments, key: str, kind: type, node: ast.ClassDef, places: dict[str, Callable[[Any, Opaque], None]]
+) -> None:
+    """Put into a class that was just made what its values are at the moment of a call. places: takes down how one of
+    them becomes another in a run."""
     if isinstance(kind, enum.EnumMeta) or issubclass(kind, tuple):
         return
     for name, value in list(vars(kind).items()):
@@ -109,10 +115,19 @@ def hold_fields(moments: Moments, key: str, kind: type, node: ast.ClassDef) -> N
         how = moments.field(key, name)
         if how:
             state = state_term(f"{key}.{name}") if how != "instance" else None
+            if state is not None:
+                places[f"{key}.{name}"] = _setting(state)
             fixed.update([state] if state is not None and isinstance(value, _FIXED) else [])
             value = HeldField(name, value, state, is_of_instances=how != "class")
         if value is not vars(kind)[name]:
             type.__setattr__(kind, name, value)
+
+
+def _setting(state: Opaque) -> Callable[[Any, Opaque], None]:
+    def set_anew(run: Any, value: Opaque) -> None:
+        run.heap[state] = value
+
+    return set_anew
 
 
 def _is_bound(node: ast.ClassDef, name: str) -> bool:

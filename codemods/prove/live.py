@@ -4,11 +4,12 @@ opaque until they are written."""
 from __future__ import annotations
 
 import builtins
+import contextlib
 import types
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from codemods.prove.opaque import Opaque, attribute, current, term
+from codemods.prove.opaque import GLOBAL, OP, Opaque, attribute, current, term
 
 if TYPE_CHECKING:
     from codemods.prove.slices import Loader
@@ -19,8 +20,6 @@ _REFUSED = ("exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "h
 
 def make_builtins(loader: Loader, helpers: Mapping[str, Any]) -> dict[str, Any]:
     """The `__builtins__` of the modules of one side."""
-    from codemods.prove.opaque import GLOBAL
-
     names = {name: value for name, value in vars(builtins).items() if name not in _REFUSED}
     names.update({name: term(GLOBAL, f"builtins.{name}") for name in _REFUSED})
     names["__import__"] = loader.import_
@@ -44,12 +43,29 @@ def hook(kind: type) -> None:
         return
 
 
-def fill(kind: type, names: set[str]) -> None:
-    """A class of which methods were left out is as abstract as it was with them: these names it defines."""
+class LeftOut:
+    """A method that a class has and that is not executed, as both sides share it."""
+
+    def __init__(self, key: str, name: str) -> None:
+        self._key, self._name = key, name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return term(GLOBAL, self._key)
+        if label_of(instance) is not None:
+            return _read(instance, self._name)
+        return term(OP, "method", current.run.freezer.freeze(instance), self._name)
+
+
+def fill(kind: type, names: set[str], key: str) -> None:
+    """A class of which methods were left out: these names it defines. It is as abstract as it was with them."""
+    own = {name for name in names if name not in kind.__dict__}
     left: frozenset[str] = getattr(kind, "__abstractmethods__", frozenset())
     if left:
-        own = {name for name in names if name not in kind.__dict__}
         kind.__abstractmethods__ = frozenset(left - own)  # type: ignore[attr-defined]
+    for name in sorted(each for each in own if each[:2] != "__"):
+        with contextlib.suppress(TypeError, AttributeError):
+            type.__setattr__(kind, name, LeftOut(f"{key}.{name}", name))
 
 
 _plain_get, _plain_set = object.__getattribute__, object.__setattr__
@@ -71,6 +87,8 @@ def _read(instance: Any, name: str) -> Any:
     found = run.read(label, name)
     if type(found) is Opaque and found in run.fresh:
         instance.__dict__[name] = found  # the next read of it asks nobody
+        if run.anew is not None:
+            run.anew.held(found, instance.__dict__, name)
     return found
 
 
@@ -84,6 +102,8 @@ def _write(instance: Any, name: str, value: Any) -> None:
         found = attribute(label, name)
         if found in run.heap:
             del run.heap[found]
+        if run.anew is not None:
+            run.anew.held(found, instance.__dict__, name)
         run.record("set", found, run.freezer.freeze(value))
         run.keep(value)
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from codemods.prove.live import LeftOut
 from codemods.prove.sides import FunctionNode
 from codemods.prove.stable import signature
 
 if TYPE_CHECKING:
     from codemods.prove.slices import Loader
 
+_LEFT_OUT = LeftOut("", "")
 _PLAIN = frozenset(name for kind in (str, bytes, list, dict, set, tuple, int, float) for name in dir(kind))
 
 
@@ -46,7 +48,7 @@ class LoneMethods:
         if space is None or not isinstance(node, ast.ClassDef):
             return None
         found = space.names.get(owner_name)
-        if not isinstance(found, type) or name not in found.__dict__:
+        if not isinstance(found, type) or isinstance(found.__dict__.get(name, _LEFT_OUT), LeftOut):
             before = space.names.pop(owner_name, None)
             found = space.define(node, loader.needed_methods(module, node, name))
             if before is not None:

@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from codemods.prove.altering import Alterations
 from codemods.prove.certain import Certain
-from codemods.prove.compare import Difference, differences, early_reads, is_cut, topic
+from codemods.prove.compare import Difference, agree_at_once, differences, early_reads, is_cut, topic
 from codemods.prove.explore import Budget, Exploration, Seen
 from codemods.prove.inputs import bind_same, certain_of, input_term, shared_names
 from codemods.prove.opaque import ATTR, EVENT, Opaque, current
@@ -24,6 +26,7 @@ from codemods.prove.subject import Subject
 from codemods.prove.world import World
 
 _MOST_OF_A_TOPIC = 8
+_MOST_READS = 6  # of one thing, between which it may become another
 
 
 class Found(Struct, eq=False):
@@ -74,6 +77,9 @@ class PairOfSubjects:
                 each.fold_recursion()  # by induction: what differs in a call of itself differs in a call of it
         self.old.is_repeated = self.new.is_repeated = self.old.decorators != self.new.decorators
         self.old.beside, self.new.beside = self.new, self.old
+        if not is_real:
+            owner = (self.old.module, self.old.owner) if self.old.owner is not None else None
+            self.old.altered = self.new.altered = Alterations(twins, owner)
         self.aliases = {input_term(name): input_term(other) for name, other in self.same.items()}
 
     def _loader(self, side: Side) -> Loader:
@@ -99,6 +105,7 @@ class PairOfSubjects:
         made.new = Subject(made._loader(side), self.new.reference)
         made.new.renamed = shared_names(made.old, made.new) | bind_same(self.same)
         made.new.is_repeated, made.new.never, made.new.beside = made.old.is_repeated, self.new.never, made.old
+        made.new.altered = made.old.altered
         return made
 
     def twin_of(self, subject: Subject) -> PairOfSubjects:
@@ -168,7 +175,7 @@ def walk(
     for seen in exploration.worlds(with_faults=with_faults):
         current.run = _OUTSIDE  # whoever compares must not ask the world anything
         _count_cut(made, seen)
-        for each in [*differences(seen, pair.aliases), *([] if seen.is_fault else early_reads(seen, pair.is_certain))]:
+        for each in [] if is_only_moved(pair, seen) else differing(pair, seen):
             key = (each.code, each.message)
             if key in made.known:
                 continue
@@ -183,6 +190,37 @@ def walk(
     made.found = _telling(made.found)
     made.paths, made.faults, made.is_complete = exploration.paths, exploration.faults, exploration.is_complete
     return made
+
+
+def differing(pair: PairOfSubjects, seen: Seen) -> list[Difference]:
+    """All that differs in one world."""
+    found = differences(seen, pair.aliases)
+    return found if seen.is_fault or seen.world.change is not None else [*found, *early_reads(seen, pair.is_certain)]
+
+
+def is_only_moved(pair: PairOfSubjects, seen: Seen) -> bool:
+    """Whether twins differ in a world in which a call sets something anew only by where they read it: each does what
+    the other one does where it becomes another between some other two of its reads."""
+    change = seen.world.change
+    if change is None or change.what._u_kind is not ATTR or agree_at_once(seen) or not differences(seen, pair.aliases):
+        return False
+    return _comes_to(pair.new, seen, seen.old, pair) and _comes_to(pair.old, seen, seen.new, pair)
+
+
+def _comes_to(subject: Subject, seen: Seen, other: Run, pair: PairOfSubjects) -> bool:
+    change = seen.world.change
+    assert change is not None
+    for after in range(_MOST_READS):
+        world = seen.world.after(len(seen.world.trail), None)
+        world.change = replace(change, after=after)
+        run = subject.run(world)
+        current.run = _OUTSIDE
+        is_new = other is seen.old
+        if not differences(Seen(world, other, run) if is_new else Seen(world, run, other), pair.aliases):
+            return True
+        if run.anew is None or run.anew.reads <= after:
+            break
+    return False
 
 
 def _telling(found: list[Found]) -> list[Found]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
+from codemods.prove.anew import Anew
 from codemods.prove.call_terms import BARE, Results, are_themselves, results_of
 from codemods.prove.errors import Fault, Stopped
 from codemods.prove.following import Place, subject_stack
@@ -38,6 +39,7 @@ class Run(Questions):
     base_of = staticmethod(base_of)
     guard = 0
     handing: Handing | None = None
+    anew: Anew | None = None
     takes_sent = False  # whether what a generator is sent matters
     is_plain = False  # a fault outside of code that would see it ends the run, and nothing else comes after it
     places: list[tuple[str, int]] | None = None
@@ -130,11 +132,14 @@ class Run(Questions):
         if base in self._nones:
             world.reach = len(world.trail)
             raise AttributeError(f"'NoneType' object has no attribute '{name}'")
-        if self._lacking and (base, name) in self._lacking:
+        anew = self.anew
+        if anew is not None and anew.read(base, found):
+            return anew.version
+        if self._lacking and (base, name) in self._lacking and found not in self.heap:
             world.reach = len(world.trail)
             raise AttributeError(f"object has no attribute '{name}'")
-        if self.expected and "AttributeError" in self.expected and found not in self.heap:
-            self._expect(base, name)
+        if self.expected:
+            self._expect(base, name, found)
         self.implicit.add(base)
         if found in self.heap:
             value = self.heap[found]
@@ -145,12 +150,14 @@ class Run(Questions):
             self._note_read(found)
         if found in world.values:
             return self.given(found)
-        self.fresh.add(found)
+        if anew is None or found is not anew.watched:
+            self.fresh.add(found)
         return found
 
-    def _expect(self, base: Opaque, name: str) -> None:
-        """An attribute that code is prepared not to find."""
-        if base._u_kind is not GLOBAL and not self.world.ask(("has", base, name)):
+    def _expect(self, base: Opaque, name: str, found: Opaque) -> None:
+        """An attribute that code may be prepared not to find."""
+        is_expected = "AttributeError" in self.expected and found not in self.heap
+        if is_expected and not self.world.ask(("has", base, name)):
             raise AttributeError(f"object has no attribute '{name}'")
 
     def _note_read(self, found: Opaque) -> None:
@@ -203,6 +210,10 @@ class Run(Questions):
     def has(self, base: Opaque, name: str) -> bool:
         """`hasattr`."""
         found = attribute(base, name)
+        if self.anew is not None:
+            self.anew.looked[found] = None
+            if self.anew.read(base, found):
+                return True
         if found in self.heap:
             return self.heap[found] is not _GONE
         if self.world.has_none(base):
@@ -274,6 +285,8 @@ class Run(Questions):
                 touched[each] = result
         if result is self.world.fault:
             raise Fault(result)
+        if self.anew is not None:
+            self.anew.called(result, results.touched)
         return self.given(result) if self.world.values and result in self.world.values else result
 
     def _count(self, key: tuple[Any, ...]) -> int:

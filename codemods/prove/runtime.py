@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, cast
 
 from codemods.prove.builtin_calls import HANDLERS, MANY_BUILTINS, outside_call, with_inner_opaque, with_opaque
@@ -235,7 +235,7 @@ def delegated(value: Any) -> Any:
     return _delegated(value) if type(value) is Opaque else value
 
 
-def _delegated(value: Opaque) -> Iterator[Any]:
+def _delegated(value: Opaque) -> Generator[Any, None, Opaque]:
     yield from current.run.iterate(value)
     return term(OP, "yielded from", value)  # what a generator gives back, others can't know
 

@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from codemods.prove import bindings, runtime
+from codemods.prove.anew import Rebind
 from codemods.prove.branches import branches
 from codemods.prove.definitions import is_data, makes_own
 from codemods.prove.live import make_builtins
@@ -45,6 +46,7 @@ class Loader:
         self.opened = opened
         self.inside: set[str] = set(opened)  # canonical names that are executed though both sides share them
         self.builtins = make_builtins(self, runtime.NAMES)
+        self.places: dict[str, Rebind] = {}  # names that functions bind anew: how one becomes another in a run
         self.state = State(self.spaces)
         self.traces = Traces()
         self._purity = Purity(side)

@@ -67,6 +67,7 @@ class Space:
             # What functions bind anew depends on the moment: an input, as an attribute is.
             key = self.loader.canonical(found.key)
             if self.loader.moments.is_rebound(key):
+                self.loader.places[key] = lambda _, value: self.names.__setitem__(name, value)
                 return rebound_value(self.facts, name, key)
             return held_value(self.loader.moments, key, self._value(name))
         if found.module == self.facts.module and found.node is not None:
@@ -109,9 +110,10 @@ class Space:
         found = self.names[node.name]
         if isinstance(found, type) and isinstance(node, ast.ClassDef):
             hook(found)
-            hold_fields(self.loader.moments, self.loader.canonical(f"{self.facts.module}:{node.name}"), found, node)
+            key = self.loader.canonical(f"{self.facts.module}:{node.name}")
+            hold_fields(self.loader.moments, key, found, node, self.loader.places)
             if made is not node:
-                fill(found, {each.name for each in node.body if isinstance(each, FunctionNode)})
+                fill(found, {each.name for each in node.body if isinstance(each, FunctionNode)}, key)
             if self.loader.has_come(f"{self.facts.module}:{node.name}"):
                 found._u_new = True  # type: ignore[attr-defined]
         return found

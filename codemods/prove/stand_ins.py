@@ -42,6 +42,8 @@ class Environ(MutableMapping[str, Any]):
         run = current.run
         name = run.freezer.freeze(key)
         value = term(ROOT, f"os.environ[{name!r}]") if isinstance(name, str) else term(OP, "environ", name)
+        if run.anew is not None:
+            run.anew.environ(name, value)
         if run.world.values and value in run.world.values:
             return run.given(value)
         if not run.world.ask(("true", term(OP, "has env", name)), (False, True)):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.prove.errors import Stopped, Unsupported
 from codemods.prove.held import HeldField
 from codemods.prove.live import label_of
+from codemods.prove.opaque import Opaque
 from codemods.prove.tables import OPEN
 
 if TYPE_CHECKING:
@@ -177,10 +178,10 @@ class State:
         for name, value in kept.values.items():
             now = names.get(name, _MISSING)
             if now is not value:
-                run.record(
-                    "global", canonical(f"{module}:{name}"), None if now is _MISSING else run.freezer.freeze(now)
-                )
                 names[name] = value
+                if not _is_set_by_others(now, value):
+                    frozen = None if now is _MISSING else run.freezer.freeze(now)
+                    run.record("global", canonical(f"{module}:{name}"), frozen)
         for name in names.keys() - kept.values.keys() - space.made:
             if name not in _OWN:
                 run.record("global", canonical(f"{module}:{name}"), run.freezer.freeze(names.pop(name)))
@@ -212,6 +213,11 @@ def _defaults(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(function, types.FunctionType) and "_u_side" in function.__globals__:
             given = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
             yield from ((name, each) for each in given if type(each) in _TABLES)
+
+
+def _is_set_by_others(now: Any, before: Any) -> bool:
+    """Whether a call has set a name anew, and not the subject (anew.py)."""
+    return type(now) is Opaque and now._u_parts[0] == "after" and now._u_parts[1] is before
 
 
 def _inner(table: Any) -> list[Any]:

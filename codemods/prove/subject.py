@@ -9,6 +9,8 @@ import contextvars
 from functools import cached_property
 from typing import Any
 
+from codemods.prove.altering import Alterations
+from codemods.prove.anew import Anew
 from codemods.prove.domains import Described, Hole, Member, materialise
 from codemods.prove.driving import call_back, driven, frozen_error
 from codemods.prove.errors import Stopped, Unsupported
@@ -45,6 +47,7 @@ class Subject:
         self.never: frozenset[str] = frozenset()  # parameters with a default that no caller of the old side can give
         self.is_repeated = False  # whether it is called twice, as where a cache came or went
         self.beside: Subject = self  # the other twin: what either asks of the world, both must
+        self.altered: Alterations | None = None  # what calls may set anew
         self.takes_sent = any(
             isinstance(each, ast.Assign | ast.AnnAssign | ast.Return | ast.Call | ast.NamedExpr | ast.Compare)
             and any(isinstance(part, ast.Yield) for part in ast.walk(each))
@@ -145,6 +148,8 @@ class Subject:
         run.make = self._made
         run.lone = self.loader.lone.find
         run.is_wide = self._is_wide
+        if self.altered is not None:
+            run.anew = Anew(run, self.altered, self.loader.places)
         run.handing = Handing(run, lambda functions: call_back(run, functions))
         run.takes_sent = self.takes_sent or self.beside.takes_sent
         current.run = run

@@ -22,14 +22,24 @@ class Choice(Struct, frozen=True, gc=False):
     taken: int
 
 
+class Change(Struct, frozen=True, gc=False):
+    """What a call sets anew: `what` is another from there on. after: it is another after it was read so often, whatever
+    is called."""
+
+    call: Opaque
+    what: Opaque
+    after: int | None = None
+
+
 class World:
     """`preset`: what the explorer wants. `trail`: the free decisions, in the order they came up. `fault`: the call that
-    raises, if any. `values`: concrete values of inputs, by term."""
+    raises, if any. `change`: what a call sets anew, if any. `values`: concrete values of inputs, by term."""
 
-    __slots__ = ("_at", "answers", "facts", "fault", "preset", "reach", "trail", "values")
+    __slots__ = ("_at", "answers", "change", "facts", "fault", "preset", "reach", "trail", "values")
 
     def __init__(self, preset: dict[Question, Any], fault: Opaque | None = None) -> None:
         self.preset, self.fault = preset, fault
+        self.change: Change | None = None
         self.answers: dict[Question, Any] = {}
         self.trail: list[Choice] = []
         self.facts = Facts()
@@ -37,7 +47,7 @@ class World:
         self.reach = 0  # how much of the trail the run that is on has looked at
         self._at: dict[Question, int] = {}
 
-    def after(self, decided: int, fault: Opaque) -> World:
+    def after(self, decided: int, fault: Opaque | None) -> World:
         """This world as it was when only so many free decisions were made, with a fault."""
         made = World({}, fault)
         made.values = self.values

@@ -1,0 +1,273 @@
+"""What a call may set anew of what code has read before: attributes of objects, names of modules, attributes of
+classes. By the text of what it calls, as far as its own module and what that imports; of what is not in the trees, what
+it is called on or given.
+
+What has so many definitions in the tree that nobody can tell which one it is counts as not in the trees. That a call
+changes what it was not given, deep in modules that its own does not name, is not seen."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from codemods.prove.changing import Changes, Path, changes_of, functions_in
+from codemods.prove.opaque import ATTR, GLOBAL, ROOT, Opaque
+from codemods.prove.sides import FunctionNode, ModuleFacts, Side
+from codemods.prove.stable import Twins
+from codemods.schema.errors import SourceError
+from codemods.source.index import mentioning
+
+_MOST_HOMES = 6  # modules that define a method of one name
+_MOST_MODULES = 8  # that are read for one call
+_MAKING = ("__init__", "__new__", "__post_init__")
+
+
+class Altered(NamedTuple):
+    """What a call may set anew. names: attributes, of any object. own: of the instance that the method of a pair runs
+    on. others: of any other. places: names of modules and classes, by key on the old side. is_outside: attributes of
+    whatever it was called on or given."""
+
+    names: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+    is_outside: bool = False
+
+    def __or__(self, other: Altered) -> Altered:
+        return Altered(
+            self.names | other.names,
+            self.own | other.own,
+            self.others | other.others,
+            self.places | other.places,
+            self.is_outside or other.is_outside,
+        )
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether something is known of what it sets."""
+        return bool(self.names or self.own or self.others or self.places)
+
+    def sets(self, attribute: Opaque, touched: Collection[Opaque]) -> bool:
+        """Whether this attribute may be among them. touched: what the call was made on or given."""
+        base, name = attribute._u_parts[:2]
+        if name in self.names or name in (self.own if _is_self(base) else self.others):
+            return True
+        return self.is_outside and any(each is base for each in touched) and not _is_self(base)
+
+
+_NOTHING, _OUTSIDE = Altered(), Altered(is_outside=True)
+
+
+class Alterations(dict[Opaque, Altered]):
+    """By callee. owner: the class around a method that is a pair, by module and name on the old side."""
+
+    def __init__(self, twins: Twins, owner: tuple[str, ast.ClassDef] | None) -> None:
+        super().__init__()
+        self._twins, self._owner = twins, owner
+        self._kin = _kin(twins.old, *owner) if owner is not None else frozenset[str]()
+        self._sides = [twins.old] if twins.new is twins.old else [twins.old, twins.new]
+
+    def __missing__(self, callee: Opaque) -> Altered:
+        found = self[callee] = self._of(callee)
+        return found
+
+    def is_method(self, value: Opaque) -> bool:
+        """Whether a value is a method of the instance that the pair runs on."""
+        return (
+            value._u_kind is ATTR
+            and self._owner is not None
+            and _is_self(value._u_parts[0])
+            and self._defines(value._u_parts[1])
+        )
+
+    def _of(self, callee: Opaque) -> Altered:
+        if callee._u_kind is GLOBAL:
+            module, colon, name = callee._u_parts[0].partition(":")
+            return self._from([(module, name)]) if colon else _OUTSIDE
+        if callee._u_kind is not ATTR:
+            return _OUTSIDE
+        base, name = callee._u_parts[:2]
+        if self._owner is not None and _is_self(base) and self._defines(name):
+            return self._from([(self._owner[0], f"{self._owner[1].name}.{name}")])
+        homes = self._homes(name)
+        return self._from(homes) if 0 < len(homes) <= _MOST_HOMES else _OUTSIDE
+
+    def _defines(self, name: str) -> bool:
+        assert self._owner is not None
+        return any(each.name == name for each in functions_of(self._owner[1]))
+
+    def _homes(self, name: str) -> list[tuple[str, str]]:
+        """Modules of the trees that define a function or method of this name."""
+        known = self._twins.notes.setdefault("homes", {})
+        assert isinstance(known, dict)
+        if name not in known:
+            words = (f"def {name}(".encode(), f"def {name}[".encode())
+            found: set[str] = set()
+            for side in self._sides:
+                for path in mentioning(side.files, name):
+                    if path.endswith(".py") and any(word in side.files.read(path) for word in words):
+                        found.add(self._twins.canonical(side, side.modules.module_of(path)))
+            known[name] = [(module, name) for module in sorted(found)]
+        homes: list[tuple[str, str]] = known[name]
+        return homes
+
+    def _from(self, homes: Iterable[tuple[str, str]]) -> Altered:
+        found = _NOTHING
+        for module, qualname in homes:
+            for side in self._sides:
+                key = f"{module}:{qualname}"
+                there, _, name = (key if side is self._twins.old else self._twins.original(key)).partition(":")
+                found |= self._reached(side, there, name)
+        return found
+
+    def _reached(self, side: Side, module: str, qualname: str) -> Altered:
+        """What a function sets, and those that it uses."""
+        found = _NOTHING
+        pending = [(module, name) for name in _entered(side, module, qualname)]
+        done: set[tuple[str, str]] = set()
+        while pending:
+            here, name = pending.pop()
+            facts = _facts(side, here)
+            if facts is None or (here, name) in done:
+                continue
+            functions = self._closure(facts, name)
+            done |= {(here, each) for each in functions}
+            found |= self._set_by(side, facts, functions)
+            if len({each for each, _ in done}) < _MOST_MODULES:
+                pending.extend(_used_elsewhere(side, facts, functions))
+        return found
+
+    @staticmethod
+    def _closure(facts: ModuleFacts, name: str) -> set[str]:
+        """The functions of a module that one of them may run, by name."""
+        calls = changes_of(facts).calls
+        found, pending = {name}, [name]
+        while pending:
+            for used in calls.get(pending.pop(), ()):
+                more = _MAKING if isinstance(facts.definitions.get(used), ast.ClassDef) else (used,)
+                for each in more:
+                    if each in calls and each not in found:
+                        found.add(each)
+                        pending.append(each)
+        return found
+
+    def _set_by(self, side: Side, facts: ModuleFacts, functions: set[str]) -> Altered:
+        changes = changes_of(facts)
+        names: set[str] = set()
+        own: set[str] = set()
+        others: set[str] = set()
+        for table in (changes.stored, changes.contents):
+            for path, by in table.items():
+                setters = by & functions
+                if len(path) < 2 or not setters:
+                    continue
+                if not _is_of_self(path):
+                    names.add(path[-1])
+                elif not setters <= {*_MAKING}:
+                    (own if self._is_of_kin(facts, setters) else others).add(path[-1])
+        places = {f"{facts.module}:{name}" for name in _rebound_by(facts, functions)}
+        places |= {f"{module}:{name}" for module, name in _rebound_elsewhere(side, facts, changes, functions)}
+        keys = frozenset(self._twins.canonical(side, each) for each in places)
+        return Altered(frozenset(names), frozenset(own), frozenset(own | others), keys)
+
+    def _is_of_kin(self, facts: ModuleFacts, setters: set[str]) -> bool:
+        """Whether the methods of these names in a module are all of the class of the pair, or of its kin: they set
+        attributes of its own instances alone."""
+        owners = [
+            each
+            for each in facts.definitions.values()
+            if isinstance(each, ast.ClassDef) and any(part.name in setters for part in functions_of(each))
+        ]
+        return bool(owners) and all(
+            each.name in self._kin or not self._kin.isdisjoint(map(_leaf, each.bases)) for each in owners
+        )
+
+
+def functions_of(node: ast.ClassDef) -> Iterator[FunctionNode]:
+    return (each for each in node.body if isinstance(each, FunctionNode))
+
+
+def _is_self(value: object) -> bool:
+    return type(value) is Opaque and value._u_kind is ROOT and value._u_parts[0] == "self"
+
+
+def _is_of_self(path: Path) -> bool:
+    return len(path) == 2 and path[0] == "self"
+
+
+def _leaf(base: ast.expr) -> str:
+    return ast.unparse(base).rpartition(".")[2]
+
+
+def _kin(side: Side, module: str, owner: ast.ClassDef) -> frozenset[str]:
+    found = {owner.name}
+    pending = [(module, owner)]
+    while pending:
+        here, node = pending.pop()
+        for base in node.bases:
+            target = side.resolve(here, ast.unparse(base)) if isinstance(base, ast.Name) else None
+            if _leaf(base) not in found:
+                found.add(_leaf(base))
+                if target is not None and isinstance(target.node, ast.ClassDef):
+                    pending.append((target.module, target.node))
+    return frozenset(found)
+
+
+def _facts(side: Side, module: str) -> ModuleFacts | None:
+    try:
+        return side.facts(module)
+    except SourceError:
+        return None
+
+
+def _entered(side: Side, module: str, qualname: str) -> Iterable[str]:
+    """The functions that a call of a definition enters, by name."""
+    if _facts(side, module) is None:
+        return ()
+    node, _ = side.definition(module, qualname)
+    return _MAKING if isinstance(node, ast.ClassDef) else (qualname.rpartition(".")[2],)
+
+
+def _used_elsewhere(side: Side, facts: ModuleFacts, functions: set[str]) -> Iterator[tuple[str, str]]:
+    """Functions of other modules that functions of this one use by an imported name."""
+    calls = changes_of(facts).calls
+    used = {name for each in functions for name in calls.get(each, ()) if name in facts.imports}
+    for name in sorted(used):
+        target = side.resolve(facts.module, name)
+        if target.node is not None and target.module != facts.module:
+            for each in _MAKING if isinstance(target.node, ast.ClassDef) else (target.name,):
+                yield target.module, each
+        elif target.kind == "module":
+            there = _facts(side, target.module)
+            inner = {part for each in functions for part in calls.get(each, ())}
+            for part in sorted(inner & there.definitions.keys()) if there is not None else ():
+                yield target.module, part
+
+
+def _rebound_by(facts: ModuleFacts, functions: set[str]) -> set[str]:
+    found: set[str] = set()
+    for function in functions_in(facts.tree):
+        if function.name in functions:
+            for each in ast.walk(function):
+                found.update(each.names if isinstance(each, ast.Global) else ())
+    return found
+
+
+def _rebound_elsewhere(
+    side: Side, facts: ModuleFacts, changes: Changes, functions: set[str]
+) -> Iterator[tuple[str, str]]:
+    """`module.name = ...`, and `Class.name = ...` as it is called at the moment of a call (held.py)."""
+    for path, by in changes.stored.items():
+        if len(path) != 2 or by.isdisjoint(functions):
+            continue
+        if path[0] == "cls":
+            for each in facts.definitions.values():
+                if isinstance(each, ast.ClassDef) and any(part.name in by & functions for part in functions_of(each)):
+                    yield facts.module, f"{each.name}.{path[1]}"
+            continue
+        target = side.resolve(facts.module, path[0])
+        if target.kind == "module":
+            yield target.module, path[1]
+        elif target.kind == "class":
+            yield target.module, f"{target.name}.{path[1]}"
