@@ -349,8 +349,13 @@ class ModelRunner:
 
     def init_cublas(self) -> None:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
+        ModelRunner._init_cublas(device_handle=self.device_handle)
+
+    @staticmethod
+    def _init_cublas(*, device_handle: Device) -> None:
+        """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
         dtype = torch.float16
-        device = self.device_handle.place
+        device = device_handle.place
         a = torch.ones((16, 16), dtype=dtype, device=device)
         b = torch.ones((16, 16), dtype=dtype, device=device)
         c = a @ b
