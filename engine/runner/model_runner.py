@@ -32,7 +32,7 @@ from engine.distributed.group import Group
 from engine.distributed.layout import attention_place, layout
 from engine.distributed.outside_group import OutsideGroup
 from engine.distributed.symmetric_memory import symmetric_pool
-from engine.host import cpus
+from engine.host import cpus, cublas
 from engine.host.device import Device, has_amx, is_arm64, open_device
 from engine.host.memory import is_unbalanced
 from engine.host.memory_saver import KV_CACHE, WEIGHTS, MemorySaver, memory_saver
@@ -349,17 +349,7 @@ class ModelRunner:
 
     def init_cublas(self) -> None:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
-        ModelRunner._init_cublas(device_handle=self.device_handle)
-
-    @staticmethod
-    def _init_cublas(*, device_handle: Device) -> None:
-        """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
-        dtype = torch.float16
-        device = device_handle.place
-        a = torch.ones((16, 16), dtype=dtype, device=device)
-        b = torch.ones((16, 16), dtype=dtype, device=device)
-        c = a @ b
-        del c
+        cublas._init_cublas(device_handle=self.device_handle)
 
     def prealloc_symmetric_memory_pool(self) -> None:
         """One large block in the pool of symmetric memory, taken and given back on the forward stream: what is asked
