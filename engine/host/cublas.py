@@ -7,7 +7,7 @@ import torch
 from engine.host.device import Device
 
 
-def _init_cublas(*, device_handle: Device) -> None:
+def init_cublas(*, device_handle: Device) -> None:
     """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
     dtype = torch.float16
     device = device_handle.place

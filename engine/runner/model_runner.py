@@ -349,7 +349,7 @@ class ModelRunner:
 
     def init_cublas(self) -> None:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
-        cublas._init_cublas(device_handle=self.device_handle)
+        cublas.init_cublas(device_handle=self.device_handle)
 
     def prealloc_symmetric_memory_pool(self) -> None:
         """One large block in the pool of symmetric memory, taken and given back on the forward stream: what is asked
