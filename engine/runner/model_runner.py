@@ -487,12 +487,19 @@ class ModelRunner:
 
     def apply_torch_tp(self) -> None:
         """Shares of the layers as DTensors, by the plans that the model's modules carry."""
+        ModelRunner._apply_torch_tp(
+            tp_size=self.tp_size, rank=self.rank, tp_group=self.tp_group, device=self.device, model=self.model
+        )
+
+    @staticmethod
+    def _apply_torch_tp(*, tp_size: int, rank: int, tp_group: Group, device: str, model) -> None:
+        """Shares of the layers as DTensors, by the plans that the model's modules carry."""
         from torch.distributed.device_mesh import DeviceMesh
 
-        log.info("torch tp: size=%d rank=%d", self.tp_size, self.rank)
-        assert self.tp_group.handle is not None, "a group of one has nothing to share"
-        device_mesh = DeviceMesh.from_group(self.tp_group.handle, self.device)
-        tensor_parallel(self.model, device_mesh)
+        log.info("torch tp: size=%d rank=%d", tp_size, rank)
+        assert tp_group.handle is not None, "a group of one has nothing to share"
+        device_mesh = DeviceMesh.from_group(tp_group.handle, device)
+        tensor_parallel(model, device_mesh)
 
     def load_model(self) -> None:
         """The weights of this rank: found, read, put where they belong. Every rank waits for the slowest, for a while
