@@ -3,13 +3,16 @@ the exchange between ranks becomes DTensor's instead of ours. The shares are tho
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from engine.distributed.group import single
+from engine.distributed.group import Group, single
 from engine.schema.errors import BadConfig
+
+log = logging.getLogger(__name__)
 
 # Loaded where it is used: it takes a second, and hardly any run asks for it.
 if TYPE_CHECKING:
@@ -78,3 +81,13 @@ def _waited(made: DTensor) -> Tensor:
 
 
 _STYLES: dict[str, Callable[[Any, Any], None]] = {"colwise_sharded": _colwise, "rowwise": _rowwise}
+
+
+def _apply_torch_tp(*, tp_size: int, rank: int, tp_group: Group, device: str, model) -> None:
+    """Shares of the layers as DTensors, by the plans that the model's modules carry."""
+    from torch.distributed.device_mesh import DeviceMesh
+
+    log.info("torch tp: size=%d rank=%d", tp_size, rank)
+    assert tp_group.handle is not None, "a group of one has nothing to share"
+    device_mesh = DeviceMesh.from_group(tp_group.handle, device)
+    tensor_parallel(model, device_mesh)

@@ -38,9 +38,9 @@ from engine.host.memory import is_unbalanced
 from engine.host.memory_saver import KV_CACHE, WEIGHTS, MemorySaver, memory_saver
 from engine.host.profiling import Profiler
 from engine.kv.cache import KVCache, block_bytes
-from engine.layers import batch_invariant
+from engine.layers import batch_invariant, model_parallel
 from engine.layers.linear import Linear
-from engine.layers.model_parallel import supports_tensor_parallel, tensor_parallel
+from engine.layers.model_parallel import supports_tensor_parallel
 from engine.layers.quantise import quantise
 from engine.loader.pull import locate
 from engine.loader.shards import INDEX as WEIGHTS_INDEX
@@ -487,19 +487,9 @@ class ModelRunner:
 
     def apply_torch_tp(self) -> None:
         """Shares of the layers as DTensors, by the plans that the model's modules carry."""
-        ModelRunner._apply_torch_tp(
+        model_parallel._apply_torch_tp(
             tp_size=self.tp_size, rank=self.rank, tp_group=self.tp_group, device=self.device, model=self.model
         )
-
-    @staticmethod
-    def _apply_torch_tp(*, tp_size: int, rank: int, tp_group: Group, device: str, model) -> None:
-        """Shares of the layers as DTensors, by the plans that the model's modules carry."""
-        from torch.distributed.device_mesh import DeviceMesh
-
-        log.info("torch tp: size=%d rank=%d", tp_size, rank)
-        assert tp_group.handle is not None, "a group of one has nothing to share"
-        device_mesh = DeviceMesh.from_group(tp_group.handle, device)
-        tensor_parallel(model, device_mesh)
 
     def load_model(self) -> None:
         """The weights of this rank: found, read, put where they belong. Every rank waits for the slowest, for a while
