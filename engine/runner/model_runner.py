@@ -487,7 +487,7 @@ class ModelRunner:
 
     def apply_torch_tp(self) -> None:
         """Shares of the layers as DTensors, by the plans that the model's modules carry."""
-        model_parallel._apply_torch_tp(
+        model_parallel.apply_torch_tp(
             tp_size=self.tp_size, rank=self.rank, tp_group=self.tp_group, device=self.device, model=self.model
         )
 
