@@ -32,7 +32,7 @@ from engine.distributed.group import Group
 from engine.distributed.layout import attention_place, layout
 from engine.distributed.outside_group import OutsideGroup
 from engine.distributed.symmetric_memory import symmetric_pool
-from engine.host import cpus, cublas
+from engine.host import cpus, cublas, numa
 from engine.host.device import Device, has_amx, is_arm64, open_device
 from engine.host.memory import is_unbalanced
 from engine.host.memory_saver import KV_CACHE, WEIGHTS, MemorySaver, memory_saver
@@ -171,53 +171,9 @@ class ModelRunner:
     def init_threads_binding(self) -> None:
         """Which CPUs this rank computes on, as a list in text; None where it stays as it is. Sets local_omp_cpuid;
         init_torch_distributed applies it, where it pays."""
-        self.local_omp_cpuid = ModelRunner._init_threads_binding(
+        self.local_omp_cpuid = numa._init_threads_binding(
             local_size=self.local_size, local_rank=self.local_rank, rank=self.rank
         )
-
-    @staticmethod
-    def _init_threads_binding(*, local_size: int, local_rank: int, rank: int) -> str | None:
-        """Which CPUs this rank computes on, as a list in text; None where it stays as it is. Sets local_omp_cpuid;
-        init_torch_distributed applies it, where it pays."""
-        omp_cpuids = read_env(os.environ).cpu_omp_threads_bind
-        cpu_ids_by_node = cpus.cpu_ids_by_node(cpus.topology(), cpus.allowed_cpus())
-        num_nodes = len(cpu_ids_by_node)
-        if omp_cpuids == "all":
-            if local_size > num_nodes:
-                # Ranks share nodes: each node's CPUs are dealt out to its ranks, neighbours together.
-                log.warning("threads: nodes are shared: ranks=%d nodes=%d", local_size, num_nodes)
-                node = local_rank * num_nodes // local_size
-                mates = [each for each in range(local_size) if each * num_nodes // local_size == node]
-                ids = cpu_ids_by_node[node].split(",") if cpu_ids_by_node and cpu_ids_by_node[node] else []
-                at = mates.index(local_rank) if mates else 0
-                share = ids[at * len(ids) // len(mates) : (at + 1) * len(ids) // len(mates)] if mates else []
-                local_omp_cpuid = ",".join(share)
-            else:
-                if local_size < num_nodes:
-                    log.warning("threads: nodes stay idle: ranks=%d nodes=%d", local_size, num_nodes)
-                local_omp_cpuid = cpu_ids_by_node[local_rank]
-            if not local_omp_cpuid:
-                log.warning("threads: unbound: rank=%d reason=no CPU of its node may be used", rank)
-                local_omp_cpuid = None
-        else:
-            parts = omp_cpuids.split("|")
-            if len(parts) != local_size:
-                raise BadConfig(
-                    f"ENGINE_CPU_OMP_THREADS_BIND={omp_cpuids!r} has {len(parts)} parts for {local_size} ranks",
-                    fix="give one CPU list a rank of this machine, separated by |, or `all`",
-                )
-            if local_size > num_nodes:
-                log.warning("threads: nodes are shared: ranks=%d nodes=%d", local_size, num_nodes)
-            local_omp_cpuid = parts[local_rank]
-            wanted = cpus.parse_cpu_list(local_omp_cpuid, source="ENGINE_CPU_OMP_THREADS_BIND")
-            forbidden = sorted(set(wanted) - cpus.allowed_cpus())
-            if forbidden:
-                raise BadConfig(
-                    f"ENGINE_CPU_OMP_THREADS_BIND={omp_cpuids!r}: rank {local_rank} may not use CPUs {forbidden}",
-                    fix=f"choose from {sorted(cpus.allowed_cpus())}",
-                )
-        log.info("threads: chosen: rank=%d cpus=%s", rank, local_omp_cpuid)
-        return local_omp_cpuid
 
     def init_torch_distributed(self) -> int:
         """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
