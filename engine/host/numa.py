@@ -62,7 +62,7 @@ def _tell_missing(reasons: str) -> None:
     log.warning("numa: memory stays unbound: %s", reasons)
 
 
-def _init_threads_binding(*, local_size: int, local_rank: int, rank: int) -> str | None:
+def init_threads_binding(*, local_size: int, local_rank: int, rank: int) -> str | None:
     """Which CPUs this rank computes on, as a list in text; None where it stays as it is. Sets local_omp_cpuid;
         init_torch_distributed applies it, where it pays."""
     omp_cpuids = read_env(os.environ).cpu_omp_threads_bind

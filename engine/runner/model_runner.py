@@ -171,7 +171,7 @@ class ModelRunner:
     def init_threads_binding(self) -> None:
         """Which CPUs this rank computes on, as a list in text; None where it stays as it is. Sets local_omp_cpuid;
         init_torch_distributed applies it, where it pays."""
-        self.local_omp_cpuid = numa._init_threads_binding(
+        self.local_omp_cpuid = numa.init_threads_binding(
             local_size=self.local_size, local_rank=self.local_rank, rank=self.rank
         )
 
