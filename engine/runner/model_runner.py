@@ -155,7 +155,14 @@ class ModelRunner:
         self.alloc_memory_pool(pre_model_load_memory)
         if self.device == "cuda":
             self.init_cublas()
-            self.prealloc_symmetric_memory_pool()
+            ModelRunner.prealloc_symmetric_memory_pool(
+                server_args=self.server_args,
+                tp_size=self.tp_size,
+                forward_stream_context=self.forward_stream_context,
+                tp_group=self.tp_group,
+                device_handle=self.device_handle,
+                rank=self.rank,
+            )
         self.init_attention_backends()
         self.alloc_draft_memory_pool(pre_model_load_memory)
         self.init_cuda_graphs()
@@ -316,20 +323,29 @@ class ModelRunner:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
         cublas.init_cublas(device_handle=self.device_handle)
 
-    def prealloc_symmetric_memory_pool(self) -> None:
+    @staticmethod
+    def prealloc_symmetric_memory_pool(
+        *,
+        server_args: ServerArgs,
+        tp_size: int,
+        forward_stream_context,
+        tp_group: Group,
+        device_handle: Device,
+        rank: int,
+    ) -> None:
         """One large block in the pool of symmetric memory, taken and given back on the forward stream: what is asked
         for later comes out of it, where growing the pool in the middle of a step would wait for every rank."""
-        if not self.server_args.enable_symm_mem or self.tp_size == 1:
+        if not server_args.enable_symm_mem or tp_size == 1:
             return
-        if self.server_args.symm_mem_prealloc_bytes <= 0:
+        if server_args.symm_mem_prealloc_bytes <= 0:
             return
-        with self.forward_stream_context(), symmetric_pool(self.tp_group, self.device_handle.place):
+        with forward_stream_context(), symmetric_pool(tp_group, device_handle.place):
             block = torch.empty(
-                self.server_args.symm_mem_prealloc_bytes, dtype=torch.uint8, device=self.device_handle.place
+                server_args.symm_mem_prealloc_bytes, dtype=torch.uint8, device=device_handle.place
             )
             del block
-        self.device_handle.synchronize()
-        log.info("symmetric memory: bytes=%d rank=%d", self.server_args.symm_mem_prealloc_bytes, self.rank)
+        device_handle.synchronize()
+        log.info("symmetric memory: bytes=%d rank=%d", server_args.symm_mem_prealloc_bytes, rank)
 
     def resolve_language_model(self, model: nn.Module) -> nn.Module:
         """The part of a model that makes text: all of it, unless it also sees or hears."""
