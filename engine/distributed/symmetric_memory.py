@@ -5,13 +5,18 @@ none of this."""
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
+from engine.config.server_args import ServerArgs
 from engine.distributed.group import Group
+from engine.host.device import Device
 from engine.schema.errors import BadConfig
+
+log = logging.getLogger(__name__)
 
 _POOLS: dict[tuple[int, ...], Any] = {}
 
@@ -31,3 +36,27 @@ def symmetric_pool(group: Group, device: torch.device) -> Iterator[None]:
     with torch.cuda.use_mem_pool(pool):
         yield
     backend.register_mem_pool(pool)  # type: ignore[attr-defined]
+
+
+def prealloc_symmetric_memory_pool(
+    *,
+    server_args: ServerArgs,
+    tp_size: int,
+    forward_stream_context,
+    tp_group: Group,
+    device_handle: Device,
+    rank: int,
+) -> None:
+    """One large block in the pool of symmetric memory, taken and given back on the forward stream: what is asked
+        for later comes out of it, where growing the pool in the middle of a step would wait for every rank."""
+    if not server_args.enable_symm_mem or tp_size == 1:
+        return
+    if server_args.symm_mem_prealloc_bytes <= 0:
+        return
+    with forward_stream_context(), symmetric_pool(tp_group, device_handle.place):
+        block = torch.empty(
+            server_args.symm_mem_prealloc_bytes, dtype=torch.uint8, device=device_handle.place
+        )
+        del block
+    device_handle.synchronize()
+    log.info("symmetric memory: bytes=%d rank=%d", server_args.symm_mem_prealloc_bytes, rank)

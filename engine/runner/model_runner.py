@@ -25,13 +25,12 @@ from engine.attention.batch import AttentionBatch
 from engine.config.env import EnvSettings, read_env
 from engine.config.model_config import ModelConfig
 from engine.config.server_args import ServerArgs
-from engine.distributed import all_reduce, parallel_state
+from engine.distributed import all_reduce, parallel_state, symmetric_memory
 from engine.distributed.addresses import LOOPBACK, init_url, parse_address
 from engine.distributed.backend import default_backend
 from engine.distributed.group import Group
 from engine.distributed.layout import attention_place, layout
 from engine.distributed.outside_group import OutsideGroup
-from engine.distributed.symmetric_memory import symmetric_pool
 from engine.host import cpus, cublas, numa
 from engine.host.device import Device, has_amx, is_arm64, open_device
 from engine.host.memory import is_unbalanced
@@ -155,7 +154,7 @@ class ModelRunner:
         self.alloc_memory_pool(pre_model_load_memory)
         if self.device == "cuda":
             self.init_cublas()
-            ModelRunner.prealloc_symmetric_memory_pool(
+            symmetric_memory.prealloc_symmetric_memory_pool(
                 server_args=self.server_args,
                 tp_size=self.tp_size,
                 forward_stream_context=self.forward_stream_context,
@@ -322,30 +321,6 @@ class ModelRunner:
     def init_cublas(self) -> None:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
         cublas.init_cublas(device_handle=self.device_handle)
-
-    @staticmethod
-    def prealloc_symmetric_memory_pool(
-        *,
-        server_args: ServerArgs,
-        tp_size: int,
-        forward_stream_context,
-        tp_group: Group,
-        device_handle: Device,
-        rank: int,
-    ) -> None:
-        """One large block in the pool of symmetric memory, taken and given back on the forward stream: what is asked
-        for later comes out of it, where growing the pool in the middle of a step would wait for every rank."""
-        if not server_args.enable_symm_mem or tp_size == 1:
-            return
-        if server_args.symm_mem_prealloc_bytes <= 0:
-            return
-        with forward_stream_context(), symmetric_pool(tp_group, device_handle.place):
-            block = torch.empty(
-                server_args.symm_mem_prealloc_bytes, dtype=torch.uint8, device=device_handle.place
-            )
-            del block
-        device_handle.synchronize()
-        log.info("symmetric memory: bytes=%d rank=%d", server_args.symm_mem_prealloc_bytes, rank)
 
     def resolve_language_model(self, model: nn.Module) -> nn.Module:
         """The part of a model that makes text: all of it, unless it also sees or hears."""

@@ -170,7 +170,7 @@ def test_methods_are_patched_by_name(reference: Any, request: pytest.FixtureRequ
     with (
         patch(f"{path}.init_cublas") as cublas,
         patch(f"{path}.init_threads_binding", autospec=True) as binding,
-        patch("engine.runner.model_runner.ModelRunner.prealloc_symmetric_memory_pool") as prealloc,
+        patch("engine.distributed.symmetric_memory.prealloc_symmetric_memory_pool") as prealloc,
         patch(f"{path}.configure_kv_cache_dtype", autospec=True, side_effect=settle) as kv,
         patch("engine.runner.model_runner.Profiler") as profiler,
     ):
