@@ -322,12 +322,13 @@ class ModelRunner:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
         cublas.init_cublas(device_handle=self.device_handle)
 
-    def resolve_language_model(self, model: nn.Module) -> nn.Module:
+    @staticmethod
+    def resolve_language_model(model: nn.Module) -> nn.Module:
         """The part of a model that makes text: all of it, unless it also sees or hears."""
         for name in ("language_model", "text_model", "thinker"):
             inner = getattr(model, name, None)
             if isinstance(inner, nn.Module):
-                return self.resolve_language_model(inner)
+                return ModelRunner.resolve_language_model(inner)
         return model
 
     def _build_step_span_name(self, batch: ForwardBatch) -> str:
@@ -492,7 +493,7 @@ class ModelRunner:
             else:
                 weights.load(self.model, self.checkpoint.tensors(), source=str(path))
         self.model.eval()
-        self.language_model = self.resolve_language_model(self.model)
+        self.language_model = ModelRunner.resolve_language_model(self.model)
         self.load_format = load_format
         self.weights_version = 0
 

@@ -227,9 +227,9 @@ def test_the_part_of_a_model_that_makes_text() -> None:
 
     runner: ModelRunner = object.__new__(ModelRunner)
     text = torch.nn.Linear(2, 2)
-    assert runner.resolve_language_model(text) is text
-    assert runner.resolve_language_model(Whole(language_model=text, vision=torch.nn.Linear(1, 1))) is text
-    assert runner.resolve_language_model(Whole(thinker=Whole(language_model=text))) is text
+    assert ModelRunner.resolve_language_model(text) is text
+    assert ModelRunner.resolve_language_model(Whole(language_model=text, vision=torch.nn.Linear(1, 1))) is text
+    assert ModelRunner.resolve_language_model(Whole(thinker=Whole(language_model=text))) is text
 
 
 def test_importing_the_kinds_needs_none_of_their_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
