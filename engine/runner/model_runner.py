@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from msgspec import structs
-from torch import Tensor, nn
+from torch import Tensor
 
 from engine.attention.backends import backend as attention_backend
 from engine.attention.backends import default_backend as default_attention_backend
@@ -41,6 +41,7 @@ from engine.layers import batch_invariant, model_parallel
 from engine.layers.linear import Linear
 from engine.layers.model_parallel import supports_tensor_parallel
 from engine.layers.quantise import quantise
+from engine.loader import language_model
 from engine.loader.pull import locate
 from engine.loader.shards import INDEX as WEIGHTS_INDEX
 from engine.lora.manager import LoraManager
@@ -322,15 +323,6 @@ class ModelRunner:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
         cublas.init_cublas(device_handle=self.device_handle)
 
-    @staticmethod
-    def resolve_language_model(model: nn.Module) -> nn.Module:
-        """The part of a model that makes text: all of it, unless it also sees or hears."""
-        for name in ("language_model", "text_model", "thinker"):
-            inner = getattr(model, name, None)
-            if isinstance(inner, nn.Module):
-                return ModelRunner.resolve_language_model(inner)
-        return model
-
     def _build_step_span_name(self, batch: ForwardBatch) -> str:
         """What a profiler shows of a step: what it was, how many sequences and tokens, on which stage."""
         name = f"step[{batch.mode.value} bs={batch.batch_size} toks={batch.num_tokens}]"
@@ -493,7 +485,7 @@ class ModelRunner:
             else:
                 weights.load(self.model, self.checkpoint.tensors(), source=str(path))
         self.model.eval()
-        self.language_model = ModelRunner.resolve_language_model(self.model)
+        self.language_model = language_model.resolve_language_model(self.model)
         self.load_format = load_format
         self.weights_version = 0
 

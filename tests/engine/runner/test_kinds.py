@@ -20,6 +20,7 @@ from engine.attention.batch import AttentionBatch
 from engine.attention.plain import ReferenceAttention
 from engine.config.server_args import ServerArgs
 from engine.kv.cache import KVCache
+from engine.loader import language_model
 from engine.runner.executor import Executor
 from engine.runner.forward_batch import ForwardBatch
 from engine.runner.kinds import runner_kind
@@ -227,9 +228,9 @@ def test_the_part_of_a_model_that_makes_text() -> None:
 
     runner: ModelRunner = object.__new__(ModelRunner)
     text = torch.nn.Linear(2, 2)
-    assert ModelRunner.resolve_language_model(text) is text
-    assert ModelRunner.resolve_language_model(Whole(language_model=text, vision=torch.nn.Linear(1, 1))) is text
-    assert ModelRunner.resolve_language_model(Whole(thinker=Whole(language_model=text))) is text
+    assert language_model.resolve_language_model(text) is text
+    assert language_model.resolve_language_model(Whole(language_model=text, vision=torch.nn.Linear(1, 1))) is text
+    assert language_model.resolve_language_model(Whole(thinker=Whole(language_model=text))) is text
 
 
 def test_importing_the_kinds_needs_none_of_their_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
