@@ -323,7 +323,8 @@ class ModelRunner:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
         cublas.init_cublas(device_handle=self.device_handle)
 
-    def _build_step_span_name(self, batch: ForwardBatch) -> str:
+    @staticmethod
+    def build_step_span_name(batch: ForwardBatch, *, is_draft_worker: bool, pp_rank: int, pp_size: int) -> str:
         """What a profiler shows of a step: what it was, how many sequences and tokens, on which stage."""
         name = f"step[{batch.mode.value} bs={batch.batch_size} toks={batch.num_tokens}]"
         if batch.mode is ForwardMode.VERIFY:
@@ -332,9 +333,9 @@ class ModelRunner:
         elif batch.mode in (ForwardMode.EXTEND, ForwardMode.MIXED):
             longest = max(each.end for each in batch.slices)
             name = f"step[{batch.mode.value} bs={batch.batch_size} toks={batch.num_tokens} longest={longest}]"
-        if self.is_draft_worker:
+        if is_draft_worker:
             name = f"draft.{name}"
-        return f"{name} pp={self.pp_rank}" if self.pp_size > 1 else name
+        return f"{name} pp={pp_rank}" if pp_size > 1 else name
 
     # -- from nothing to ready
 
@@ -796,7 +797,9 @@ class ModelRunner:
         """The hidden states of a step after this stage's layers. hidden: of the stage before."""
         self.forward_pass_id += 1
         self.num_forward_tokens += batch.num_tokens
-        with self.profiler.span(self._build_step_span_name(batch) if self.profiler.is_on else ""):
+        with self.profiler.span(ModelRunner.build_step_span_name(
+            batch, is_draft_worker=self.is_draft_worker, pp_rank=self.pp_rank, pp_size=self.pp_size
+        ) if self.profiler.is_on else ""):
             return self._forward_raw(batch, hidden_TD)
 
     def _forward_raw(self, batch: ForwardBatch, hidden_TD: Tensor | None) -> Tensor:

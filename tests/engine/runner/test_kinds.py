@@ -216,7 +216,9 @@ def test_the_name_of_a_span(parts: list[tuple[int, int, bool, int]], draft: bool
     batch = ForwardBatch(StepInput(plan=StepPlan(number=1, slices=slices), rows=rows), block_tokens=4)
     runner: ModelRunner = object.__new__(ModelRunner)
     runner.is_draft_worker, runner.pp_size, runner.pp_rank = draft, pp_size, 1
-    assert runner._build_step_span_name(batch) == name
+    assert ModelRunner.build_step_span_name(
+        batch, is_draft_worker=runner.is_draft_worker, pp_rank=runner.pp_rank, pp_size=runner.pp_size
+    ) == name
 
 
 def test_the_part_of_a_model_that_makes_text() -> None:
