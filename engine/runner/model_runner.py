@@ -48,6 +48,7 @@ from engine.lora.manager import LoraManager
 from engine.models import weights
 from engine.models.checkpoint import Checkpoint
 from engine.models.decoder import Decoder, stages
+from engine.runner import profiling
 from engine.runner.forward_batch import ForwardBatch, ForwardMode, SampledRows
 from engine.runner.graphs import DecodeGraphs, Shape, cuda_record, plain_record
 from engine.runner.tensors import checksum, dtype_of, unpacked
@@ -322,20 +323,6 @@ class ModelRunner:
     def init_cublas(self) -> None:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
         cublas.init_cublas(device_handle=self.device_handle)
-
-    @staticmethod
-    def build_step_span_name(batch: ForwardBatch, *, is_draft_worker: bool, pp_rank: int, pp_size: int) -> str:
-        """What a profiler shows of a step: what it was, how many sequences and tokens, on which stage."""
-        name = f"step[{batch.mode.value} bs={batch.batch_size} toks={batch.num_tokens}]"
-        if batch.mode is ForwardMode.VERIFY:
-            drafts = sum(each.num_drafts for each in batch.slices)
-            name = f"step[{batch.mode.value} bs={batch.batch_size} toks={batch.num_tokens} drafts={drafts}]"
-        elif batch.mode in (ForwardMode.EXTEND, ForwardMode.MIXED):
-            longest = max(each.end for each in batch.slices)
-            name = f"step[{batch.mode.value} bs={batch.batch_size} toks={batch.num_tokens} longest={longest}]"
-        if is_draft_worker:
-            name = f"draft.{name}"
-        return f"{name} pp={pp_rank}" if pp_size > 1 else name
 
     # -- from nothing to ready
 
@@ -797,7 +784,7 @@ class ModelRunner:
         """The hidden states of a step after this stage's layers. hidden: of the stage before."""
         self.forward_pass_id += 1
         self.num_forward_tokens += batch.num_tokens
-        with self.profiler.span(ModelRunner.build_step_span_name(
+        with self.profiler.span(profiling.build_step_span_name(
             batch, is_draft_worker=self.is_draft_worker, pp_rank=self.pp_rank, pp_size=self.pp_size
         ) if self.profiler.is_on else ""):
             return self._forward_raw(batch, hidden_TD)

@@ -21,6 +21,7 @@ from engine.attention.plain import ReferenceAttention
 from engine.config.server_args import ServerArgs
 from engine.kv.cache import KVCache
 from engine.loader import language_model
+from engine.runner import profiling
 from engine.runner.executor import Executor
 from engine.runner.forward_batch import ForwardBatch
 from engine.runner.kinds import runner_kind
@@ -216,7 +217,7 @@ def test_the_name_of_a_span(parts: list[tuple[int, int, bool, int]], draft: bool
     batch = ForwardBatch(StepInput(plan=StepPlan(number=1, slices=slices), rows=rows), block_tokens=4)
     runner: ModelRunner = object.__new__(ModelRunner)
     runner.is_draft_worker, runner.pp_size, runner.pp_rank = draft, pp_size, 1
-    assert ModelRunner.build_step_span_name(
+    assert profiling.build_step_span_name(
         batch, is_draft_worker=runner.is_draft_worker, pp_rank=runner.pp_rank, pp_size=runner.pp_size
     ) == name
 
