@@ -140,7 +140,7 @@ class ModelRunner:
 
         self.checkpoint_path = locate(server_args.model, read_env(os.environ).cache_dir)
         self.checkpoint = Checkpoint(self.checkpoint_path)
-        self.model_config = self._build_model_config(server_args)
+        self.model_config = ModelConfig.from_server_args(server_args, shape=self.checkpoint.config)
 
         # CPUs before ranks meet: the threads of collectives inherit what is bound. A rank of another device has none.
         self.local_omp_cpuid: str | None = None
@@ -170,9 +170,6 @@ class ModelRunner:
 
     def _open_device(self) -> Device:
         return open_device(self.server_args.device, self.gpu_id)
-
-    def _build_model_config(self, server_args: ServerArgs) -> ModelConfig:
-        return ModelConfig.from_server_args(server_args, shape=self.checkpoint.config)
 
     # -- ranks and their machines
 

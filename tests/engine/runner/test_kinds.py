@@ -21,7 +21,7 @@ from engine.attention.plain import ReferenceAttention
 from engine.config.server_args import ServerArgs
 from engine.kv.cache import KVCache
 from engine.loader import language_model
-from engine.runner import profiling
+from engine.runner import model_runner, profiling
 from engine.runner.executor import Executor
 from engine.runner.forward_batch import ForwardBatch
 from engine.runner.kinds import runner_kind
@@ -190,7 +190,9 @@ def test_the_config_is_built_where_configs_are() -> None:
     runner: ModelRunner = object.__new__(ModelRunner)
     runner.checkpoint = types.SimpleNamespace(config="shape")  # type: ignore[assignment]
     with patch("engine.runner.model_runner.ModelConfig.from_server_args", return_value="made") as made:
-        assert runner._build_model_config(ServerArgs()) == "made"  # type: ignore[comparison-overlap]
+        assert model_runner.ModelConfig.from_server_args(
+            ServerArgs(), shape=runner.checkpoint.config
+        ) == "made"  # type: ignore[comparison-overlap]
     made.assert_called_once_with(ServerArgs(), shape="shape")
 
 
