@@ -182,22 +182,56 @@ class ModelRunner:
 
     def init_torch_distributed(self) -> int:
         """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
+        (
+            pre_model_load_memory,
+            self.tp_group,
+            self.pp_group,
+            self.attention_tp_group,
+        ) = ModelRunner._init_torch_distributed(
+            rank=self.rank,
+            world_size=self.world_size,
+            device_handle=self.device_handle,
+            server_args=self.server_args,
+            device=self.device,
+            dist_port=self.dist_port,
+            is_draft_worker=self.is_draft_worker,
+            local_omp_cpuid=self.local_omp_cpuid,
+            local_size=self.local_size,
+            tp_size=self.tp_size,
+        )
+        return pre_model_load_memory
+
+    @staticmethod
+    def _init_torch_distributed(
+        *,
+        rank: int,
+        world_size: int,
+        device_handle: Device,
+        server_args: ServerArgs,
+        device: str,
+        dist_port: int,
+        is_draft_worker: bool,
+        local_omp_cpuid: str | None,
+        local_size: int,
+        tp_size: int,
+    ) -> tuple[int, Group, Group, Group]:
+        """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
         started = time.perf_counter()
-        log.info("distributed: begin: rank=%d world=%d device=%s", self.rank, self.world_size, self.device_handle)
+        log.info("distributed: begin: rank=%d world=%d device=%s", rank, world_size, device_handle)
         try:
-            self.device_handle.set_current()
+            device_handle.set_current()
         except (RuntimeError, AssertionError) as error:
             raise BadConfig(
-                f"rank {self.rank} can't take device {self.device_handle}: {error}",
+                f"rank {rank} can't take device {device_handle}: {error}",
                 fix="start no more ranks a machine than it has devices",
             ) from error
         backend: str
-        if self.server_args.dist_backend is not None:
-            backend = self.server_args.dist_backend
-        elif self.server_args.elastic_ep_backend == "mooncake":
-            backend = "mooncake-cpu" if self.device == "cpu" else "mooncake"
+        if server_args.dist_backend is not None:
+            backend = server_args.dist_backend
+        elif server_args.elastic_ep_backend == "mooncake":
+            backend = "mooncake-cpu" if device == "cpu" else "mooncake"
         else:
-            backend = default_backend(self.device)
+            backend = default_backend(device)
         if backend.startswith("mooncake"):
             try:
                 from mooncake import ep as mooncake_ep
@@ -206,116 +240,116 @@ class ModelRunner:
                     f"collective backend {backend!r} can't be loaded: {error}",
                     fix="install mooncake-transfer-engine with its process group, or use another backend",
                 ) from error
-            if self.server_args.mooncake_ib_device is not None:
-                cards = [each.strip() for each in self.server_args.mooncake_ib_device.split(",") if each.strip()]
+            if server_args.mooncake_ib_device is not None:
+                cards = [each.strip() for each in server_args.mooncake_ib_device.split(",") if each.strip()]
                 if not cards:
                     raise BadConfig(
-                        f"mooncake_ib_device={self.server_args.mooncake_ib_device!r} names no card",
+                        f"mooncake_ib_device={server_args.mooncake_ib_device!r} names no card",
                         fix="give names such as mlx5_0,mlx5_1, or leave it out",
                     )
                 mooncake_ep.set_device_filter(cards)
-                log.info("distributed: cards: rank=%d cards=%s", self.rank, ",".join(cards))
-        before_bytes = self.device_handle.available_bytes()
+                log.info("distributed: cards: rank=%d cards=%s", rank, ",".join(cards))
+        before_bytes = device_handle.available_bytes()
         env: EnvSettings = read_env(os.environ)
         init_method: str
         if env.dist_init_method is not None:
             init_method = env.dist_init_method
         elif env.world_rank is not None and env.world_size is not None and env.world_size > 1:
-            if (env.world_rank, env.world_size) != (self.rank, self.world_size):
+            if (env.world_rank, env.world_size) != (rank, world_size):
                 raise BadConfig(
-                    f"torchrun started rank {env.world_rank} of {env.world_size}, the options make it rank {self.rank}"
-                    f" of {self.world_size}",
+                    f"torchrun started rank {env.world_rank} of {env.world_size}, the options make it rank {rank}"
+                    f" of {world_size}",
                     fix="make tp_size * pp_size the number of processes",
                 )
             init_method = "env://"
-        elif self.server_args.dist_init_addr is not None:
-            address = parse_address(self.server_args.dist_init_addr, source="dist_init_addr")
+        elif server_args.dist_init_addr is not None:
+            address = parse_address(server_args.dist_init_addr, source="dist_init_addr")
             init_method = init_url(address.host, address.port)
         else:
-            init_method = init_url(env.host_ip or LOOPBACK, self.dist_port)
-        all_reduce.set_custom_all_reduce(not self.server_args.disable_custom_all_reduce)
-        all_reduce.set_mscclpp_all_reduce(self.server_args.enable_mscclpp)
-        all_reduce.set_torch_symm_mem_all_reduce(self.server_args.enable_torch_symm_mem)
-        if self.device == "cuda" and not self.server_args.enable_p2p_check:
+            init_method = init_url(env.host_ip or LOOPBACK, dist_port)
+        all_reduce.set_custom_all_reduce(not server_args.disable_custom_all_reduce)
+        all_reduce.set_mscclpp_all_reduce(server_args.enable_mscclpp)
+        all_reduce.set_torch_symm_mem_all_reduce(server_args.enable_torch_symm_mem)
+        if device == "cuda" and not server_args.enable_p2p_check:
             # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
             all_reduce.trust_peer_access()
-        if not self.is_draft_worker:
+        if not is_draft_worker:
             is_shared: bool = False
-            if self.device == "cpu":
+            if device == "cpu":
                 if has_amx() or is_arm64():
                     # Bind to what init_threads_binding chose, before any thread of a pool is made.
-                    if self.local_omp_cpuid is not None:
-                        bound = cpus.parse_cpu_list(self.local_omp_cpuid, source="local_omp_cpuid")
+                    if local_omp_cpuid is not None:
+                        bound = cpus.parse_cpu_list(local_omp_cpuid, source="local_omp_cpuid")
                         os.sched_setaffinity(0, bound)
                         torch.set_num_threads(len(bound))
-                    os.environ["LOCAL_SIZE"] = str(self.local_size)
-                    is_shared = all_reduce.wants("custom") and self.world_size == self.local_size
-                elif self.world_size > 1:
+                    os.environ["LOCAL_SIZE"] = str(local_size)
+                    is_shared = all_reduce.wants("custom") and world_size == local_size
+                elif world_size > 1:
                     log.warning(
                         "threads: not bound, and sums go through sockets: rank=%d machine=%s",
-                        self.rank,
+                        rank,
                         os.uname().machine,
                     )
-                if self.server_args.threads is not None:
-                    torch.set_num_threads(self.server_args.threads)
+                if server_args.threads is not None:
+                    torch.set_num_threads(server_args.threads)
             parallel_state.init_distributed_environment(
                 backend=backend,
-                world_size=self.world_size,
-                rank=self.rank,
+                world_size=world_size,
+                rank=rank,
                 init_method=init_method,
-                timeout=self.server_args.dist_timeout,
+                timeout=server_args.dist_timeout,
             )
             parallel_state.initialize_model_parallel(
                 layout(
-                    tp_size=self.tp_size,
-                    pp_size=self.server_args.pp_size,
-                    dp_size=self.server_args.dp_size if self.server_args.enable_dp_attention else 1,
-                    cp_size=self.server_args.attn_cp_size,
-                    ep_size=self.server_args.ep_size,
+                    tp_size=tp_size,
+                    pp_size=server_args.pp_size,
+                    dp_size=server_args.dp_size if server_args.enable_dp_attention else 1,
+                    cp_size=server_args.attn_cp_size,
+                    ep_size=server_args.ep_size,
                 ),
-                rank=self.rank,
-                device=self.device,
+                rank=rank,
+                device=device,
             )
             if is_shared:
-                parallel_state.share_memory("tp", timeout=self.server_args.dist_timeout)
-            elif self.device == "cuda" and self.tp_size > 1 and self.world_size == self.local_size:
-                wants_peers = all_reduce.wants("custom") and all_reduce.can_use_peers(self.local_size)
+                parallel_state.share_memory("tp", timeout=server_args.dist_timeout)
+            elif device == "cuda" and tp_size > 1 and world_size == local_size:
+                wants_peers = all_reduce.wants("custom") and all_reduce.can_use_peers(local_size)
                 if wants_peers or all_reduce.wants("torch_symm_mem"):
-                    parallel_state.map_peer_memory("tp", device=self.device_handle.place)
-            if self.device == "npu" and self.tp_size > 1:
+                    parallel_state.map_peer_memory("tp", device=device_handle.place)
+            if device == "npu" and tp_size > 1:
                 # Kernels that multiply and sum at once ask for the communicator by the name that HCCL gave it.
                 shared = parallel_state.get_group("tp")
                 assert shared.handle is not None, "a group of several ranks is connected"
-                hccl: Any = shared.handle._get_backend(self.device_handle.place)
-                shared.hccl_comm_name = str(hccl.get_hccl_comm_name(self.rank))
-            if self.server_args.pre_warm_nccl and self.world_size > 1:
+                hccl: Any = shared.handle._get_backend(device_handle.place)
+                shared.hccl_comm_name = str(hccl.get_hccl_comm_name(rank))
+            if server_args.pre_warm_nccl and world_size > 1:
                 # A communicator connects at its first use, which takes memory: now, and not in the middle of a step.
                 for kind in ("world", "tp", "pp", "ep"):
                     group = parallel_state.get_group(kind)
-                    group.all_reduce(torch.zeros(1, device=self.device_handle.place))
-                self.device_handle.synchronize()
+                    group.all_reduce(torch.zeros(1, device=device_handle.place))
+                device_handle.synchronize()
 
-        self.tp_group: Group = parallel_state.get_group("tp")
-        self.pp_group: Group = parallel_state.get_group("pp")
-        self.attention_tp_group: Group = parallel_state.get_group("attention_tp")
-        after_bytes: int = self.device_handle.available_bytes()
+        tp_group: Group = parallel_state.get_group("tp")
+        pp_group: Group = parallel_state.get_group("pp")
+        attention_tp_group: Group = parallel_state.get_group("attention_tp")
+        after_bytes: int = device_handle.available_bytes()
         pre_model_load_memory = int(parallel_state.get_group("world").minimum(after_bytes))
-        if self.tp_size > 1 and not self.is_draft_worker:
-            least_bytes = int(self.tp_group.minimum(after_bytes))
+        if tp_size > 1 and not is_draft_worker:
+            least_bytes = int(tp_group.minimum(after_bytes))
             if is_unbalanced(after_bytes, least_bytes):
-                text = f"rank {self.rank} has {after_bytes} bytes free, another of its group {least_bytes}"
+                text = f"rank {rank} has {after_bytes} bytes free, another of its group {least_bytes}"
                 if env.is_memory_balance_enforced:
                     raise BadConfig(text, fix="end what else runs on that device, or set ENGINE_MEMORY_BALANCE=0")
                 log.warning("memory: unbalanced: %s", text)
         log.info(
             "distributed: end: rank=%d backend=%s seconds=%.2f used_bytes=%d available_bytes=%d",
-            self.rank,
+            rank,
             backend,
             time.perf_counter() - started,
             before_bytes - after_bytes,
             pre_model_load_memory,
         )
-        return pre_model_load_memory
+        return pre_model_load_memory, tp_group, pp_group, attention_tp_group
 
     def init_cublas(self) -> None:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""
