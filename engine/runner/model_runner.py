@@ -22,18 +22,14 @@ from torch import Tensor
 from engine.attention.backends import backend as attention_backend
 from engine.attention.backends import default_backend as default_attention_backend
 from engine.attention.batch import AttentionBatch
-from engine.config.env import EnvSettings, read_env
+from engine.config.env import read_env
 from engine.config.model_config import ModelConfig
 from engine.config.server_args import ServerArgs
-from engine.distributed import all_reduce, parallel_state, symmetric_memory
-from engine.distributed.addresses import LOOPBACK, init_url, parse_address
-from engine.distributed.backend import default_backend
-from engine.distributed.group import Group
-from engine.distributed.layout import attention_place, layout
+from engine.distributed import bootstrap, parallel_state, symmetric_memory
+from engine.distributed.layout import attention_place
 from engine.distributed.outside_group import OutsideGroup
 from engine.host import cpus, cublas, numa
-from engine.host.device import Device, has_amx, is_arm64, open_device
-from engine.host.memory import is_unbalanced
+from engine.host.device import Device, open_device
 from engine.host.memory_saver import KV_CACHE, WEIGHTS, MemorySaver, memory_saver
 from engine.host.profiling import Profiler
 from engine.kv.cache import KVCache, block_bytes
@@ -187,7 +183,7 @@ class ModelRunner:
             self.tp_group,
             self.pp_group,
             self.attention_tp_group,
-        ) = ModelRunner._init_torch_distributed(
+        ) = bootstrap._init_torch_distributed(
             rank=self.rank,
             world_size=self.world_size,
             device_handle=self.device_handle,
@@ -200,156 +196,6 @@ class ModelRunner:
             tp_size=self.tp_size,
         )
         return pre_model_load_memory
-
-    @staticmethod
-    def _init_torch_distributed(
-        *,
-        rank: int,
-        world_size: int,
-        device_handle: Device,
-        server_args: ServerArgs,
-        device: str,
-        dist_port: int,
-        is_draft_worker: bool,
-        local_omp_cpuid: str | None,
-        local_size: int,
-        tp_size: int,
-    ) -> tuple[int, Group, Group, Group]:
-        """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
-        started = time.perf_counter()
-        log.info("distributed: begin: rank=%d world=%d device=%s", rank, world_size, device_handle)
-        try:
-            device_handle.set_current()
-        except (RuntimeError, AssertionError) as error:
-            raise BadConfig(
-                f"rank {rank} can't take device {device_handle}: {error}",
-                fix="start no more ranks a machine than it has devices",
-            ) from error
-        backend: str
-        if server_args.dist_backend is not None:
-            backend = server_args.dist_backend
-        elif server_args.elastic_ep_backend == "mooncake":
-            backend = "mooncake-cpu" if device == "cpu" else "mooncake"
-        else:
-            backend = default_backend(device)
-        if backend.startswith("mooncake"):
-            try:
-                from mooncake import ep as mooncake_ep
-            except ImportError as error:
-                raise BadConfig(
-                    f"collective backend {backend!r} can't be loaded: {error}",
-                    fix="install mooncake-transfer-engine with its process group, or use another backend",
-                ) from error
-            if server_args.mooncake_ib_device is not None:
-                cards = [each.strip() for each in server_args.mooncake_ib_device.split(",") if each.strip()]
-                if not cards:
-                    raise BadConfig(
-                        f"mooncake_ib_device={server_args.mooncake_ib_device!r} names no card",
-                        fix="give names such as mlx5_0,mlx5_1, or leave it out",
-                    )
-                mooncake_ep.set_device_filter(cards)
-                log.info("distributed: cards: rank=%d cards=%s", rank, ",".join(cards))
-        before_bytes = device_handle.available_bytes()
-        env: EnvSettings = read_env(os.environ)
-        init_method: str
-        if env.dist_init_method is not None:
-            init_method = env.dist_init_method
-        elif env.world_rank is not None and env.world_size is not None and env.world_size > 1:
-            if (env.world_rank, env.world_size) != (rank, world_size):
-                raise BadConfig(
-                    f"torchrun started rank {env.world_rank} of {env.world_size}, the options make it rank {rank}"
-                    f" of {world_size}",
-                    fix="make tp_size * pp_size the number of processes",
-                )
-            init_method = "env://"
-        elif server_args.dist_init_addr is not None:
-            address = parse_address(server_args.dist_init_addr, source="dist_init_addr")
-            init_method = init_url(address.host, address.port)
-        else:
-            init_method = init_url(env.host_ip or LOOPBACK, dist_port)
-        all_reduce.set_custom_all_reduce(not server_args.disable_custom_all_reduce)
-        all_reduce.set_mscclpp_all_reduce(server_args.enable_mscclpp)
-        all_reduce.set_torch_symm_mem_all_reduce(server_args.enable_torch_symm_mem)
-        if device == "cuda" and not server_args.enable_p2p_check:
-            # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
-            all_reduce.trust_peer_access()
-        if not is_draft_worker:
-            is_shared: bool = False
-            if device == "cpu":
-                if has_amx() or is_arm64():
-                    # Bind to what init_threads_binding chose, before any thread of a pool is made.
-                    if local_omp_cpuid is not None:
-                        bound = cpus.parse_cpu_list(local_omp_cpuid, source="local_omp_cpuid")
-                        os.sched_setaffinity(0, bound)
-                        torch.set_num_threads(len(bound))
-                    os.environ["LOCAL_SIZE"] = str(local_size)
-                    is_shared = all_reduce.wants("custom") and world_size == local_size
-                elif world_size > 1:
-                    log.warning(
-                        "threads: not bound, and sums go through sockets: rank=%d machine=%s",
-                        rank,
-                        os.uname().machine,
-                    )
-                if server_args.threads is not None:
-                    torch.set_num_threads(server_args.threads)
-            parallel_state.init_distributed_environment(
-                backend=backend,
-                world_size=world_size,
-                rank=rank,
-                init_method=init_method,
-                timeout=server_args.dist_timeout,
-            )
-            parallel_state.initialize_model_parallel(
-                layout(
-                    tp_size=tp_size,
-                    pp_size=server_args.pp_size,
-                    dp_size=server_args.dp_size if server_args.enable_dp_attention else 1,
-                    cp_size=server_args.attn_cp_size,
-                    ep_size=server_args.ep_size,
-                ),
-                rank=rank,
-                device=device,
-            )
-            if is_shared:
-                parallel_state.share_memory("tp", timeout=server_args.dist_timeout)
-            elif device == "cuda" and tp_size > 1 and world_size == local_size:
-                wants_peers = all_reduce.wants("custom") and all_reduce.can_use_peers(local_size)
-                if wants_peers or all_reduce.wants("torch_symm_mem"):
-                    parallel_state.map_peer_memory("tp", device=device_handle.place)
-            if device == "npu" and tp_size > 1:
-                # Kernels that multiply and sum at once ask for the communicator by the name that HCCL gave it.
-                shared = parallel_state.get_group("tp")
-                assert shared.handle is not None, "a group of several ranks is connected"
-                hccl: Any = shared.handle._get_backend(device_handle.place)
-                shared.hccl_comm_name = str(hccl.get_hccl_comm_name(rank))
-            if server_args.pre_warm_nccl and world_size > 1:
-                # A communicator connects at its first use, which takes memory: now, and not in the middle of a step.
-                for kind in ("world", "tp", "pp", "ep"):
-                    group = parallel_state.get_group(kind)
-                    group.all_reduce(torch.zeros(1, device=device_handle.place))
-                device_handle.synchronize()
-
-        tp_group: Group = parallel_state.get_group("tp")
-        pp_group: Group = parallel_state.get_group("pp")
-        attention_tp_group: Group = parallel_state.get_group("attention_tp")
-        after_bytes: int = device_handle.available_bytes()
-        pre_model_load_memory = int(parallel_state.get_group("world").minimum(after_bytes))
-        if tp_size > 1 and not is_draft_worker:
-            least_bytes = int(tp_group.minimum(after_bytes))
-            if is_unbalanced(after_bytes, least_bytes):
-                text = f"rank {rank} has {after_bytes} bytes free, another of its group {least_bytes}"
-                if env.is_memory_balance_enforced:
-                    raise BadConfig(text, fix="end what else runs on that device, or set ENGINE_MEMORY_BALANCE=0")
-                log.warning("memory: unbalanced: %s", text)
-        log.info(
-            "distributed: end: rank=%d backend=%s seconds=%.2f used_bytes=%d available_bytes=%d",
-            rank,
-            backend,
-            time.perf_counter() - started,
-            before_bytes - after_bytes,
-            pre_model_load_memory,
-        )
-        return pre_model_load_memory, tp_group, pp_group, attention_tp_group
 
     def init_cublas(self) -> None:
         """The first product makes the library's handle and workspace: here, and not in the middle of a capture."""

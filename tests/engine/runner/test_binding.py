@@ -208,7 +208,7 @@ def test_ranks_with_unequal_memory(
 
 def test_binding_is_applied_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     applied: list[Any] = []
-    monkeypatch.setattr("engine.runner.model_runner.has_amx", lambda: True)
+    monkeypatch.setattr("engine.distributed.bootstrap.has_amx", lambda: True)
     monkeypatch.setattr(os, "sched_setaffinity", lambda pid, given: applied.append((pid, given)))
     monkeypatch.setattr(torch, "set_num_threads", applied.append)
     monkeypatch.setattr(parallel_state, "share_memory", lambda *given, **_: applied.append(given))
@@ -229,8 +229,8 @@ def test_binding_is_applied_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_machine_without_matrix_tiles_is_left_as_it_is(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("engine.runner.model_runner.has_amx", lambda: False)
-    monkeypatch.setattr("engine.runner.model_runner.is_arm64", lambda: False)
+    monkeypatch.setattr("engine.distributed.bootstrap.has_amx", lambda: False)
+    monkeypatch.setattr("engine.distributed.bootstrap.is_arm64", lambda: False)
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: pytest.fail("bound"))
     runner = starting(monkeypatch, [], tp_size=2)
     runner.local_omp_cpuid = "0"
