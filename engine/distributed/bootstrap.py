@@ -25,7 +25,7 @@ from engine.schema.errors import BadConfig
 log = logging.getLogger(__name__)
 
 
-def _init_torch_distributed(
+def init_torch_distributed(
     *,
     rank: int,
     world_size: int,

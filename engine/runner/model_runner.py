@@ -183,7 +183,7 @@ class ModelRunner:
             self.tp_group,
             self.pp_group,
             self.attention_tp_group,
-        ) = bootstrap._init_torch_distributed(
+        ) = bootstrap.init_torch_distributed(
             rank=self.rank,
             world_size=self.world_size,
             device_handle=self.device_handle,
