@@ -8,6 +8,7 @@ import os
 import time
 from typing import Any
 
+import msgspec
 import torch
 
 from engine.config.env import EnvSettings, read_env
@@ -25,6 +26,13 @@ from engine.schema.errors import BadConfig
 log = logging.getLogger(__name__)
 
 
+class TorchDistributedResult(msgspec.Struct, frozen=True, kw_only=True):
+    tp_group: Group
+    pp_group: Group
+    attention_tp_group: Group
+    pre_model_load_memory: int
+
+
 def init_torch_distributed(
     *,
     rank: int,
@@ -37,7 +45,7 @@ def init_torch_distributed(
     local_omp_cpuid: str | None,
     local_size: int,
     tp_size: int,
-) -> tuple[int, Group, Group, Group]:
+) -> TorchDistributedResult:
     """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
     started = time.perf_counter()
     log.info("distributed: begin: rank=%d world=%d device=%s", rank, world_size, device_handle)
@@ -172,4 +180,9 @@ def init_torch_distributed(
         before_bytes - after_bytes,
         pre_model_load_memory,
     )
-    return pre_model_load_memory, tp_group, pp_group, attention_tp_group
+    return TorchDistributedResult(
+        pre_model_load_memory=pre_model_load_memory,
+        tp_group=tp_group,
+        pp_group=pp_group,
+        attention_tp_group=attention_tp_group,
+    )

@@ -178,12 +178,7 @@ class ModelRunner:
 
     def init_torch_distributed(self) -> int:
         """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
-        (
-            pre_model_load_memory,
-            self.tp_group,
-            self.pp_group,
-            self.attention_tp_group,
-        ) = bootstrap.init_torch_distributed(
+        result = bootstrap.init_torch_distributed(
             rank=self.rank,
             world_size=self.world_size,
             device_handle=self.device_handle,
@@ -195,6 +190,10 @@ class ModelRunner:
             local_size=self.local_size,
             tp_size=self.tp_size,
         )
+        pre_model_load_memory = result.pre_model_load_memory
+        self.tp_group = result.tp_group
+        self.pp_group = result.pp_group
+        self.attention_tp_group = result.attention_tp_group
         return pre_model_load_memory
 
     def init_cublas(self) -> None:
