@@ -49,13 +49,7 @@ def init_torch_distributed(
     """Take the device, meet the other ranks, make every group. Returns the bytes that are free, at the least."""
     started = time.perf_counter()
     log.info("distributed: begin: rank=%d world=%d device=%s", rank, world_size, device_handle)
-    try:
-        device_handle.set_current()
-    except (RuntimeError, AssertionError) as error:
-        raise BadConfig(
-            f"rank {rank} can't take device {device_handle}: {error}",
-            fix="start no more ranks a machine than it has devices",
-        ) from error
+    _take_device(device_handle=device_handle, rank=rank)
     backend: str
     if server_args.dist_backend is not None:
         backend = server_args.dist_backend
@@ -186,3 +180,13 @@ def init_torch_distributed(
         pp_group=pp_group,
         attention_tp_group=attention_tp_group,
     )
+
+
+def _take_device(*, device_handle: Device, rank: int) -> None:
+    try:
+        device_handle.set_current()
+    except (RuntimeError, AssertionError) as error:
+        raise BadConfig(
+            f"rank {rank} can't take device {device_handle}: {error}",
+            fix="start no more ranks a machine than it has devices",
+        ) from error
