@@ -50,30 +50,7 @@ def init_torch_distributed(
     started = time.perf_counter()
     log.info("distributed: begin: rank=%d world=%d device=%s", rank, world_size, device_handle)
     _take_device(device_handle=device_handle, rank=rank)
-    backend: str
-    if server_args.dist_backend is not None:
-        backend = server_args.dist_backend
-    elif server_args.elastic_ep_backend == "mooncake":
-        backend = "mooncake-cpu" if device == "cpu" else "mooncake"
-    else:
-        backend = default_backend(device)
-    if backend.startswith("mooncake"):
-        try:
-            from mooncake import ep as mooncake_ep
-        except ImportError as error:
-            raise BadConfig(
-                f"collective backend {backend!r} can't be loaded: {error}",
-                fix="install mooncake-transfer-engine with its process group, or use another backend",
-            ) from error
-        if server_args.mooncake_ib_device is not None:
-            cards = [each.strip() for each in server_args.mooncake_ib_device.split(",") if each.strip()]
-            if not cards:
-                raise BadConfig(
-                    f"mooncake_ib_device={server_args.mooncake_ib_device!r} names no card",
-                    fix="give names such as mlx5_0,mlx5_1, or leave it out",
-                )
-            mooncake_ep.set_device_filter(cards)
-            log.info("distributed: cards: rank=%d cards=%s", rank, ",".join(cards))
+    backend = _resolve_backend(server_args=server_args, device=device, rank=rank)
     before_bytes = device_handle.available_bytes()
     env: EnvSettings = read_env(os.environ)
     init_method: str
@@ -190,3 +167,31 @@ def _take_device(*, device_handle: Device, rank: int) -> None:
             f"rank {rank} can't take device {device_handle}: {error}",
             fix="start no more ranks a machine than it has devices",
         ) from error
+
+
+def _resolve_backend(*, server_args: ServerArgs, device: str, rank: int) -> str:
+    backend: str
+    if server_args.dist_backend is not None:
+        backend = server_args.dist_backend
+    elif server_args.elastic_ep_backend == "mooncake":
+        backend = "mooncake-cpu" if device == "cpu" else "mooncake"
+    else:
+        backend = default_backend(device)
+    if backend.startswith("mooncake"):
+        try:
+            from mooncake import ep as mooncake_ep
+        except ImportError as error:
+            raise BadConfig(
+                f"collective backend {backend!r} can't be loaded: {error}",
+                fix="install mooncake-transfer-engine with its process group, or use another backend",
+            ) from error
+        if server_args.mooncake_ib_device is not None:
+            cards = [each.strip() for each in server_args.mooncake_ib_device.split(",") if each.strip()]
+            if not cards:
+                raise BadConfig(
+                    f"mooncake_ib_device={server_args.mooncake_ib_device!r} names no card",
+                    fix="give names such as mlx5_0,mlx5_1, or leave it out",
+                )
+            mooncake_ep.set_device_filter(cards)
+            log.info("distributed: cards: rank=%d cards=%s", rank, ",".join(cards))
+    return backend
