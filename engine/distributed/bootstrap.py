@@ -53,22 +53,9 @@ def init_torch_distributed(
     backend = _resolve_backend(server_args=server_args, device=device, rank=rank)
     before_bytes = device_handle.available_bytes()
     env: EnvSettings = read_env(os.environ)
-    init_method: str
-    if env.dist_init_method is not None:
-        init_method = env.dist_init_method
-    elif env.world_rank is not None and env.world_size is not None and env.world_size > 1:
-        if (env.world_rank, env.world_size) != (rank, world_size):
-            raise BadConfig(
-                f"torchrun started rank {env.world_rank} of {env.world_size}, the options make it rank {rank}"
-                f" of {world_size}",
-                fix="make tp_size * pp_size the number of processes",
-            )
-        init_method = "env://"
-    elif server_args.dist_init_addr is not None:
-        address = parse_address(server_args.dist_init_addr, source="dist_init_addr")
-        init_method = init_url(address.host, address.port)
-    else:
-        init_method = init_url(env.host_ip or LOOPBACK, dist_port)
+    init_method = _resolve_dist_init_method(
+        env=env, rank=rank, world_size=world_size, server_args=server_args, dist_port=dist_port
+    )
     all_reduce.set_custom_all_reduce(not server_args.disable_custom_all_reduce)
     all_reduce.set_mscclpp_all_reduce(server_args.enable_mscclpp)
     all_reduce.set_torch_symm_mem_all_reduce(server_args.enable_torch_symm_mem)
@@ -195,3 +182,25 @@ def _resolve_backend(*, server_args: ServerArgs, device: str, rank: int) -> str:
             mooncake_ep.set_device_filter(cards)
             log.info("distributed: cards: rank=%d cards=%s", rank, ",".join(cards))
     return backend
+
+
+def _resolve_dist_init_method(
+    *, env: EnvSettings, rank: int, world_size: int, server_args: ServerArgs, dist_port: int
+) -> str:
+    init_method: str
+    if env.dist_init_method is not None:
+        init_method = env.dist_init_method
+    elif env.world_rank is not None and env.world_size is not None and env.world_size > 1:
+        if (env.world_rank, env.world_size) != (rank, world_size):
+            raise BadConfig(
+                f"torchrun started rank {env.world_rank} of {env.world_size}, the options make it rank {rank}"
+                f" of {world_size}",
+                fix="make tp_size * pp_size the number of processes",
+            )
+        init_method = "env://"
+    elif server_args.dist_init_addr is not None:
+        address = parse_address(server_args.dist_init_addr, source="dist_init_addr")
+        init_method = init_url(address.host, address.port)
+    else:
+        init_method = init_url(env.host_ip or LOOPBACK, dist_port)
+    return init_method
