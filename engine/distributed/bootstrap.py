@@ -56,12 +56,7 @@ def init_torch_distributed(
     init_method = _resolve_dist_init_method(
         env=env, rank=rank, world_size=world_size, server_args=server_args, dist_port=dist_port
     )
-    all_reduce.set_custom_all_reduce(not server_args.disable_custom_all_reduce)
-    all_reduce.set_mscclpp_all_reduce(server_args.enable_mscclpp)
-    all_reduce.set_torch_symm_mem_all_reduce(server_args.enable_torch_symm_mem)
-    if device == "cuda" and not server_args.enable_p2p_check:
-        # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
-        all_reduce.trust_peer_access()
+    _set_all_reduce_flags(server_args=server_args, device=device)
     if not is_draft_worker:
         is_shared: bool = False
         if device == "cpu":
@@ -204,3 +199,12 @@ def _resolve_dist_init_method(
     else:
         init_method = init_url(env.host_ip or LOOPBACK, dist_port)
     return init_method
+
+
+def _set_all_reduce_flags(*, server_args: ServerArgs, device: str) -> None:
+    all_reduce.set_custom_all_reduce(not server_args.disable_custom_all_reduce)
+    all_reduce.set_mscclpp_all_reduce(server_args.enable_mscclpp)
+    all_reduce.set_torch_symm_mem_all_reduce(server_args.enable_torch_symm_mem)
+    if device == "cuda" and not server_args.enable_p2p_check:
+        # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
+        all_reduce.trust_peer_access()
