@@ -60,22 +60,14 @@ def init_torch_distributed(
     if not is_draft_worker:
         is_shared: bool = False
         if device == "cpu":
-            if has_amx() or is_arm64():
-                # Bind to what init_threads_binding chose, before any thread of a pool is made.
-                if local_omp_cpuid is not None:
-                    bound = cpus.parse_cpu_list(local_omp_cpuid, source="local_omp_cpuid")
-                    os.sched_setaffinity(0, bound)
-                    torch.set_num_threads(len(bound))
-                os.environ["LOCAL_SIZE"] = str(local_size)
-                is_shared = all_reduce.wants("custom") and world_size == local_size
-            elif world_size > 1:
-                log.warning(
-                    "threads: not bound, and sums go through sockets: rank=%d machine=%s",
-                    rank,
-                    os.uname().machine,
-                )
-            if server_args.threads is not None:
-                torch.set_num_threads(server_args.threads)
+            is_shared = _init_cpu_threads_env(
+                local_omp_cpuid=local_omp_cpuid,
+                local_size=local_size,
+                world_size=world_size,
+                rank=rank,
+                server_args=server_args,
+                is_shared=is_shared,
+            )
         parallel_state.init_distributed_environment(
             backend=backend,
             world_size=world_size,
@@ -208,3 +200,31 @@ def _set_all_reduce_flags(*, server_args: ServerArgs, device: str) -> None:
     if device == "cuda" and not server_args.enable_p2p_check:
         # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
         all_reduce.trust_peer_access()
+
+
+def _init_cpu_threads_env(
+    *,
+    local_omp_cpuid: str | None,
+    local_size: int,
+    world_size: int,
+    rank: int,
+    server_args: ServerArgs,
+    is_shared: bool,
+) -> bool:
+    if has_amx() or is_arm64():
+        # Bind to what init_threads_binding chose, before any thread of a pool is made.
+        if local_omp_cpuid is not None:
+            bound = cpus.parse_cpu_list(local_omp_cpuid, source="local_omp_cpuid")
+            os.sched_setaffinity(0, bound)
+            torch.set_num_threads(len(bound))
+        os.environ["LOCAL_SIZE"] = str(local_size)
+        is_shared = all_reduce.wants("custom") and world_size == local_size
+    elif world_size > 1:
+        log.warning(
+            "threads: not bound, and sums go through sockets: rank=%d machine=%s",
+            rank,
+            os.uname().machine,
+        )
+    if server_args.threads is not None:
+        torch.set_num_threads(server_args.threads)
+    return is_shared
