@@ -68,36 +68,18 @@ def init_torch_distributed(
                 server_args=server_args,
                 is_shared=is_shared,
             )
-        parallel_state.init_distributed_environment(
+        _init_parallel_groups(
             backend=backend,
             world_size=world_size,
             rank=rank,
             init_method=init_method,
-            timeout=server_args.dist_timeout,
-        )
-        parallel_state.initialize_model_parallel(
-            layout(
-                tp_size=tp_size,
-                pp_size=server_args.pp_size,
-                dp_size=server_args.dp_size if server_args.enable_dp_attention else 1,
-                cp_size=server_args.attn_cp_size,
-                ep_size=server_args.ep_size,
-            ),
-            rank=rank,
+            server_args=server_args,
+            tp_size=tp_size,
             device=device,
+            is_shared=is_shared,
+            local_size=local_size,
+            device_handle=device_handle,
         )
-        if is_shared:
-            parallel_state.share_memory("tp", timeout=server_args.dist_timeout)
-        elif device == "cuda" and tp_size > 1 and world_size == local_size:
-            wants_peers = all_reduce.wants("custom") and all_reduce.can_use_peers(local_size)
-            if wants_peers or all_reduce.wants("torch_symm_mem"):
-                parallel_state.map_peer_memory("tp", device=device_handle.place)
-        if device == "npu" and tp_size > 1:
-            # Kernels that multiply and sum at once ask for the communicator by the name that HCCL gave it.
-            shared = parallel_state.get_group("tp")
-            assert shared.handle is not None, "a group of several ranks is connected"
-            hccl: Any = shared.handle._get_backend(device_handle.place)
-            shared.hccl_comm_name = str(hccl.get_hccl_comm_name(rank))
         if server_args.pre_warm_nccl and world_size > 1:
             # A communicator connects at its first use, which takes memory: now, and not in the middle of a step.
             for kind in ("world", "tp", "pp", "ep"):
@@ -228,3 +210,48 @@ def _init_cpu_threads_env(
     if server_args.threads is not None:
         torch.set_num_threads(server_args.threads)
     return is_shared
+
+
+def _init_parallel_groups(
+    *,
+    backend: str,
+    world_size: int,
+    rank: int,
+    init_method: str,
+    server_args: ServerArgs,
+    tp_size: int,
+    device: str,
+    is_shared: bool,
+    local_size: int,
+    device_handle: Device,
+) -> None:
+    parallel_state.init_distributed_environment(
+        backend=backend,
+        world_size=world_size,
+        rank=rank,
+        init_method=init_method,
+        timeout=server_args.dist_timeout,
+    )
+    parallel_state.initialize_model_parallel(
+        layout(
+            tp_size=tp_size,
+            pp_size=server_args.pp_size,
+            dp_size=server_args.dp_size if server_args.enable_dp_attention else 1,
+            cp_size=server_args.attn_cp_size,
+            ep_size=server_args.ep_size,
+        ),
+        rank=rank,
+        device=device,
+    )
+    if is_shared:
+        parallel_state.share_memory("tp", timeout=server_args.dist_timeout)
+    elif device == "cuda" and tp_size > 1 and world_size == local_size:
+        wants_peers = all_reduce.wants("custom") and all_reduce.can_use_peers(local_size)
+        if wants_peers or all_reduce.wants("torch_symm_mem"):
+            parallel_state.map_peer_memory("tp", device=device_handle.place)
+    if device == "npu" and tp_size > 1:
+        # Kernels that multiply and sum at once ask for the communicator by the name that HCCL gave it.
+        shared = parallel_state.get_group("tp")
+        assert shared.handle is not None, "a group of several ranks is connected"
+        hccl: Any = shared.handle._get_backend(device_handle.place)
+        shared.hccl_comm_name = str(hccl.get_hccl_comm_name(rank))
