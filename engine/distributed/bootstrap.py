@@ -81,11 +81,7 @@ def init_torch_distributed(
             device_handle=device_handle,
         )
         if server_args.pre_warm_nccl and world_size > 1:
-            # A communicator connects at its first use, which takes memory: now, and not in the middle of a step.
-            for kind in ("world", "tp", "pp", "ep"):
-                group = parallel_state.get_group(kind)
-                group.all_reduce(torch.zeros(1, device=device_handle.place))
-            device_handle.synchronize()
+            _prewarm_nccl(device_handle=device_handle)
 
     tp_group: Group = parallel_state.get_group("tp")
     pp_group: Group = parallel_state.get_group("pp")
@@ -255,3 +251,11 @@ def _init_parallel_groups(
         assert shared.handle is not None, "a group of several ranks is connected"
         hccl: Any = shared.handle._get_backend(device_handle.place)
         shared.hccl_comm_name = str(hccl.get_hccl_comm_name(rank))
+
+
+def _prewarm_nccl(*, device_handle: Device) -> None:
+    # A communicator connects at its first use, which takes memory: now, and not in the middle of a step.
+    for kind in ("world", "tp", "pp", "ep"):
+        group = parallel_state.get_group(kind)
+        group.all_reduce(torch.zeros(1, device=device_handle.place))
+    device_handle.synchronize()
