@@ -89,12 +89,7 @@ def init_torch_distributed(
     after_bytes: int = device_handle.available_bytes()
     pre_model_load_memory = int(parallel_state.get_group("world").minimum(after_bytes))
     if tp_size > 1 and not is_draft_worker:
-        least_bytes = int(tp_group.minimum(after_bytes))
-        if is_unbalanced(after_bytes, least_bytes):
-            text = f"rank {rank} has {after_bytes} bytes free, another of its group {least_bytes}"
-            if env.is_memory_balance_enforced:
-                raise BadConfig(text, fix="end what else runs on that device, or set ENGINE_MEMORY_BALANCE=0")
-            log.warning("memory: unbalanced: %s", text)
+        _check_tp_memory_balance(tp_group=tp_group, after_bytes=after_bytes, rank=rank, env=env)
     log.info(
         "distributed: end: rank=%d backend=%s seconds=%.2f used_bytes=%d available_bytes=%d",
         rank,
@@ -259,3 +254,12 @@ def _prewarm_nccl(*, device_handle: Device) -> None:
         group = parallel_state.get_group(kind)
         group.all_reduce(torch.zeros(1, device=device_handle.place))
     device_handle.synchronize()
+
+
+def _check_tp_memory_balance(*, tp_group: Group, after_bytes: int, rank: int, env: EnvSettings) -> None:
+    least_bytes = int(tp_group.minimum(after_bytes))
+    if is_unbalanced(after_bytes, least_bytes):
+        text = f"rank {rank} has {after_bytes} bytes free, another of its group {least_bytes}"
+        if env.is_memory_balance_enforced:
+            raise BadConfig(text, fix="end what else runs on that device, or set ENGINE_MEMORY_BALANCE=0")
+        log.warning("memory: unbalanced: %s", text)
