@@ -58,30 +58,18 @@ def init_torch_distributed(
     )
     _set_all_reduce_flags(server_args=server_args, device=device)
     if not is_draft_worker:
-        is_shared: bool = False
-        if device == "cpu":
-            is_shared = _init_cpu_threads_env(
-                local_omp_cpuid=local_omp_cpuid,
-                local_size=local_size,
-                world_size=world_size,
-                rank=rank,
-                server_args=server_args,
-                is_shared=is_shared,
-            )
-        _init_parallel_groups(
-            backend=backend,
+        _join_world(
+            device=device,
+            local_omp_cpuid=local_omp_cpuid,
+            local_size=local_size,
             world_size=world_size,
             rank=rank,
-            init_method=init_method,
             server_args=server_args,
+            backend=backend,
+            init_method=init_method,
             tp_size=tp_size,
-            device=device,
-            is_shared=is_shared,
-            local_size=local_size,
             device_handle=device_handle,
         )
-        if server_args.pre_warm_nccl and world_size > 1:
-            _prewarm_nccl(device_handle=device_handle)
 
     tp_group: Group = parallel_state.get_group("tp")
     pp_group: Group = parallel_state.get_group("pp")
@@ -173,6 +161,45 @@ def _set_all_reduce_flags(*, server_args: ServerArgs, device: str) -> None:
     if device == "cuda" and not server_args.enable_p2p_check:
         # A copy between every two GPUs takes seconds on machines with many, to find what the driver knows.
         all_reduce.trust_peer_access()
+
+
+def _join_world(
+    *,
+    device: str,
+    local_omp_cpuid: str | None,
+    local_size: int,
+    world_size: int,
+    rank: int,
+    server_args: ServerArgs,
+    backend: str,
+    init_method: str,
+    tp_size: int,
+    device_handle: Device,
+) -> None:
+    is_shared: bool = False
+    if device == "cpu":
+        is_shared = _init_cpu_threads_env(
+            local_omp_cpuid=local_omp_cpuid,
+            local_size=local_size,
+            world_size=world_size,
+            rank=rank,
+            server_args=server_args,
+            is_shared=is_shared,
+        )
+    _init_parallel_groups(
+        backend=backend,
+        world_size=world_size,
+        rank=rank,
+        init_method=init_method,
+        server_args=server_args,
+        tp_size=tp_size,
+        device=device,
+        is_shared=is_shared,
+        local_size=local_size,
+        device_handle=device_handle,
+    )
+    if server_args.pre_warm_nccl and world_size > 1:
+        _prewarm_nccl(device_handle=device_handle)
 
 
 def _init_cpu_threads_env(
