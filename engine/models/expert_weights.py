@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 
 from torch import Tensor
 
 from engine.config.model_config import Family
 from engine.models.feed_forward import SparseFeedForward
 from engine.models.slot import Slot, ffn_slots
+from engine.schema.errors import BadModel
 
 _EXPERT = {
     Family.MIXTRAL: re.compile(r"\.block_sparse_moe\.experts\.(\d+)\.w[123]\.weight$"),
@@ -36,9 +38,42 @@ def sparse_slots(ffn: SparseFeedForward, family: Family, rank: int) -> dict[str,
     if ffn.shared_gate is not None:
         found[f"{prefix}shared_expert_gate.weight"] = Slot(ffn.shared_gate.weight.data, 1)
     for expert, places in _places(ffn).items():
-        for name, slot in _expert_slots(ffn, places, is_mixtral=is_mixtral).items():
+        for name, slot in _expert_slots(ffn, places, family).items():
             found[f"{prefix}experts.{expert}.{name}.weight"] = slot
     return found
+
+
+def experts_of(
+    named: Iterable[tuple[str, Tensor]], family: Family, wanted: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[Tensor, Tensor, Tensor]]:
+    """Gate, up and down of some experts, by layer and number, out of a checkpoint's tensors. Raises BadModel for one
+    that is not there."""
+    found: dict[tuple[int, int], dict[str, Tensor]] = {each: {} for each in wanted}
+    for name, tensor in named:
+        expert = expert_of(name, family)
+        if expert is not None:
+            layer = int(name.split("model.layers.")[1].split(".")[0])
+            if (layer, expert) in found:
+                found[layer, expert][name.split(".")[-2]] = tensor
+    names = _matrices(family)
+    for (layer, expert), parts in found.items():
+        if len(parts) != len(names):
+            raise BadModel(f"the checkpoint lacks expert {expert} of layer {layer}", fix="fetch the model again")
+    return {each: (parts[names[0]], parts[names[1]], parts[names[2]]) for each, parts in found.items()}
+
+
+def put(ffn: SparseFeedForward, slot: int, expert: int, matrices: tuple[Tensor, Tensor, Tensor]) -> None:
+    """A whole expert into a slot: this rank's share of its width."""
+    share, inner = ffn.routed.parallel.moe_tp, ffn.routed.experts.down.inputs
+    start = share.rank * inner
+    gate, up, down = matrices
+    cut = gate.narrow(0, start, inner), up.narrow(0, start, inner), down.narrow(1, start, inner)
+    ffn.routed.put(slot, expert, cut)
+
+
+def _matrices(family: Family) -> tuple[str, str, str]:
+    """Gate, up and down."""
+    return ("w1", "w3", "w2") if family is Family.MIXTRAL else ("gate_proj", "up_proj", "down_proj")
 
 
 def _places(ffn: SparseFeedForward) -> dict[int, list[int]]:
@@ -49,17 +84,16 @@ def _places(ffn: SparseFeedForward) -> dict[int, list[int]]:
     return made
 
 
-def _expert_slots(ffn: SparseFeedForward, places: list[int], *, is_mixtral: bool) -> dict[str, Slot]:
+def _expert_slots(ffn: SparseFeedForward, places: list[int], family: Family) -> dict[str, Slot]:
     experts, share = ffn.routed.experts, ffn.routed.parallel.moe_tp
     inner = experts.down.inputs
     total, start = inner * share.size, inner * share.rank
     gates = [experts.gate_up.of(each)[:inner] for each in places]
     ups = [experts.gate_up.of(each)[inner:] for each in places]
     downs = [experts.down.of(each) for each in places]
-    names = ("w1", "w3", "w2") if is_mixtral else ("gate_proj", "up_proj", "down_proj")
     return {
         name: _slot(targets, total, axis, start)
-        for name, targets, axis in zip(names, (gates, ups, downs), (0, 0, 1), strict=True)
+        for name, targets, axis in zip(_matrices(family), (gates, ups, downs), (0, 0, 1), strict=True)
     }
 
 

@@ -120,6 +120,13 @@ class ExpertDistributionRecorder:
             log.info("experts recorded: passes=%d path=%s", len(records), target)
         return made
 
+    def total(self, group: Group) -> Tensor:
+        """The counts so far, [L, E], over all ranks of the group, however many passes each has; nothing is forgotten.
+        For when ranks have failed in different passes."""
+        layers, experts = self.location.num_layers, self.location.num_logical_experts
+        none = torch.zeros(layers, experts, dtype=torch.long)
+        return group.all_reduce(sum((each["logical_count"] for each in self._passes if "logical_count" in each), none))
+
     def _summed(self, records: list[dict[str, Any]], group: Group) -> dict[str, Any]:
         layers, experts = self.location.num_layers, self.location.num_logical_experts
         total = sum((each["logical_count"] for each in records), torch.zeros(layers, experts, dtype=torch.long))

@@ -66,11 +66,7 @@ class ExpertLocationUpdater:
         self._check(plans)
         count = 0
         for layer, each in plans.items():
-            count += self._move(layers[layer], each, group, owners)
-            for rank, slot, expert in each.missing:
-                if rank == location.ep_rank:
-                    assert self.restore is not None, "checked before anything was moved"
-                    self.restore(layer, slot, expert)
+            count += self._move(layer, layers[layer], each, group, owners)
             location.update(placement, layer_ids=[layer])
             _verify(layers[layer], location)
         if active != location.active_ranks:
@@ -94,8 +90,9 @@ class ExpertLocationUpdater:
                     fix="run with enable_elastic_expert_backup, or with more redundant experts",
                 )
 
-    def _move(self, layer: RoutedExperts, plan: Plan, group: Group, owners: Sequence[int]) -> int:
-        """One layer: send and receive, then copies of what was here, then what came, then copies of that."""
+    def _move(self, number: int, layer: RoutedExperts, plan: Plan, group: Group, owners: Sequence[int]) -> int:
+        """One layer: send and receive, then copies of what was here, then what came or is restored, then copies of
+        that."""
         ours, rows = self.location.ep_rank, layer.slot_rows()
         arrived = _exchanged(rows, plan, ours, group, owners)
         copies = plan.copies.get(ours, ())
@@ -103,6 +100,10 @@ class ExpertLocationUpdater:
         for slot, parts in (*held, *arrived.items()):
             for part, new in zip(rows, parts, strict=True):
                 part[slot].copy_(new)
+        for rank, slot, expert in plan.missing:
+            if rank == ours:
+                assert self.restore is not None, "checked before anything was moved"
+                self.restore(number, slot, expert)
         for each in copies:
             if each.is_new:
                 for part in rows:

@@ -55,3 +55,15 @@ class EngineDead(EngineError):
     """The process of the engine has ended; nothing that was asked of it will be answered."""
 
     code = "engine-dead"
+
+
+class PeerLost(EngineError):
+    """Another rank has ended, or hangs: what it and this one were doing together is not done."""
+
+    code = "peer-lost"
+
+
+class Excluded(EngineError):
+    """The other ranks went on without this one: it has to join again, as if it were new."""
+
+    code = "excluded"

@@ -20,7 +20,8 @@ from engine.moe.lplb import LplbSolvers
 from engine.moe.parallel import ExpertParallel
 from tests.engine import checkpoints
 
-PROMPTS = [[random.Random(n).randrange(199) for _ in range(n)] for n in (1, 6, 19)]
+_RNG = random.Random(1)
+PROMPTS = [[_RNG.randrange(199) for _ in range(n)] for n in (1, 6, 19)]
 NUM_TOKENS = 6
 
 

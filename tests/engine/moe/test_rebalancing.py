@@ -12,11 +12,14 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from engine.distributed.group import single  # noqa: E402
+from engine.models.checkpoint import Checkpoint  # noqa: E402
+from engine.models.expert_weights import experts_of, put  # noqa: E402
 from engine.models.layer_indices import hybrid_layer_ids, layer_indices  # noqa: E402
 from engine.moe import initial  # noqa: E402
 from engine.moe.capture import capturer_for, over_stages  # noqa: E402
 from engine.moe.eplb import EPLBManager, EplbOptions  # noqa: E402
 from engine.moe.location import ExpertLocationMetadata, trivial_map  # noqa: E402
+from engine.moe.parallel import alone  # noqa: E402
 from engine.moe.recorder import ExpertDistributionRecorder  # noqa: E402
 from engine.moe.updater import ExpertLocationUpdater, ExpertLost  # noqa: E402
 from engine.schema.errors import BadConfig  # noqa: E402
@@ -133,7 +136,9 @@ def test_a_manager_needs_what_it_can_use() -> None:
 
 
 def test_an_expert_that_nobody_has(reference: Any) -> None:
-    model = checkpoints.decoder(reference[0])
+    moe = Checkpoint(reference[0]).config.moe
+    assert moe is not None
+    model = checkpoints.decoder(reference[0], experts=alone(moe, num_redundant=4))
     layers = {index: each.routed for index, each in model.sparse_layers().items()}
     assert model.experts is not None
     location = model.experts.location
@@ -146,13 +151,16 @@ def test_an_expert_that_nobody_has(reference: Any) -> None:
 
     def restore(layer: int, slot: int, expert: int) -> None:
         wanted.append((layer, slot, expert))
-        inner = layers[layer].experts.down.inputs
-        gate_up, down = layers[layer].experts.gate_up.of(slot).clone(), layers[layer].experts.down.of(slot).clone()
-        layers[layer].put(slot, expert, (gate_up[:inner], gate_up[inner:], down))
+        checkpoint = Checkpoint(reference[0])
+        found = experts_of(checkpoint.tensors(), checkpoint.config.family, {(layer, expert)})
+        put(model.sparse_layers()[layer], slot, expert, found[layer, expert])
+
+    for part in layers[1].slot_rows():
+        part.zero_()
 
     updater.restore = restore
     updater.update(layers, same, [1], group=single(), owners=[0], fresh_ranks=[0])
-    assert wanted == [(1, slot, slot) for slot in range(16)]
+    assert wanted == [(1, slot, slot) for slot in range(16)]  # and copies of the first four, which are new themselves
     assert all(torch.equal(a, b) for a, b in zip(kept, layers[1].slot_rows(), strict=True))
 
 
