@@ -48,15 +48,13 @@ def prealloc_symmetric_memory_pool(
     rank: int,
 ) -> None:
     """One large block in the pool of symmetric memory, taken and given back on the forward stream: what is asked
-        for later comes out of it, where growing the pool in the middle of a step would wait for every rank."""
+    for later comes out of it, where growing the pool in the middle of a step would wait for every rank."""
     if not server_args.enable_symm_mem or tp_size == 1:
         return
     if server_args.symm_mem_prealloc_bytes <= 0:
         return
     with forward_stream_context(), symmetric_pool(tp_group, device_handle.place):
-        block = torch.empty(
-            server_args.symm_mem_prealloc_bytes, dtype=torch.uint8, device=device_handle.place
-        )
+        block = torch.empty(server_args.symm_mem_prealloc_bytes, dtype=torch.uint8, device=device_handle.place)
         del block
     device_handle.synchronize()
     log.info("symmetric memory: bytes=%d rank=%d", server_args.symm_mem_prealloc_bytes, rank)

@@ -660,9 +660,13 @@ class ModelRunner:
         """The hidden states of a step after this stage's layers. hidden: of the stage before."""
         self.forward_pass_id += 1
         self.num_forward_tokens += batch.num_tokens
-        with self.profiler.span(profiling.build_step_span_name(
-            batch, is_draft_worker=self.is_draft_worker, pp_rank=self.pp_rank, pp_size=self.pp_size
-        ) if self.profiler.is_on else ""):
+        with self.profiler.span(
+            profiling.build_step_span_name(
+                batch, is_draft_worker=self.is_draft_worker, pp_rank=self.pp_rank, pp_size=self.pp_size
+            )
+            if self.profiler.is_on
+            else ""
+        ):
             return self._forward_raw(batch, hidden_TD)
 
     def _forward_raw(self, batch: ForwardBatch, hidden_TD: Tensor | None) -> Tensor:

@@ -190,9 +190,7 @@ def test_the_config_is_built_where_configs_are() -> None:
     runner: ModelRunner = object.__new__(ModelRunner)
     runner.checkpoint = types.SimpleNamespace(config="shape")  # type: ignore[assignment]
     with patch("engine.runner.model_runner.ModelConfig.from_server_args", return_value="made") as made:
-        assert model_runner.ModelConfig.from_server_args(
-            ServerArgs(), shape=runner.checkpoint.config
-        ) == "made"  # type: ignore[comparison-overlap]
+        assert model_runner.ModelConfig.from_server_args(ServerArgs(), shape=runner.checkpoint.config) == "made"  # type: ignore[comparison-overlap]
     made.assert_called_once_with(ServerArgs(), shape="shape")
 
 
@@ -219,9 +217,12 @@ def test_the_name_of_a_span(parts: list[tuple[int, int, bool, int]], draft: bool
     batch = ForwardBatch(StepInput(plan=StepPlan(number=1, slices=slices), rows=rows), block_tokens=4)
     runner: ModelRunner = object.__new__(ModelRunner)
     runner.is_draft_worker, runner.pp_size, runner.pp_rank = draft, pp_size, 1
-    assert profiling.build_step_span_name(
-        batch, is_draft_worker=runner.is_draft_worker, pp_rank=runner.pp_rank, pp_size=runner.pp_size
-    ) == name
+    assert (
+        profiling.build_step_span_name(
+            batch, is_draft_worker=runner.is_draft_worker, pp_rank=runner.pp_rank, pp_size=runner.pp_size
+        )
+        == name
+    )
 
 
 def test_the_part_of_a_model_that_makes_text() -> None:
