@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 
 class TorchDistributedResult(msgspec.Struct, frozen=True, kw_only=True):
+    """This rank's groups. pre_model_load_memory: bytes that are free, on the rank that has the least."""
+
     tp_group: Group
     pp_group: Group
     attention_tp_group: Group
@@ -95,6 +97,7 @@ def init_torch_distributed(
 
 
 def _take_device(*, device_handle: Device, rank: int) -> None:
+    """Raises BadConfig where this machine has no such device, or somebody else holds it."""
     try:
         device_handle.set_current()
     except (RuntimeError, AssertionError) as error:
@@ -105,6 +108,7 @@ def _take_device(*, device_handle: Device, rank: int) -> None:
 
 
 def _resolve_backend(*, server_args: ServerArgs, device: str, rank: int) -> str:
+    """The name of the collective backend. Mooncake's is loaded, and kept to its cards. Raises BadConfig."""
     backend: str
     if server_args.dist_backend is not None:
         backend = server_args.dist_backend
@@ -135,6 +139,7 @@ def _resolve_backend(*, server_args: ServerArgs, device: str, rank: int) -> str:
 def _resolve_dist_init_method(
     *, env: EnvSettings, rank: int, world_size: int, server_args: ServerArgs, dist_port: int
 ) -> str:
+    """Where ranks meet: what the environment forces, torchrun's, the option's, this machine. Raises BadConfig."""
     init_method: str
     if env.dist_init_method is not None:
         init_method = env.dist_init_method
@@ -155,6 +160,7 @@ def _resolve_dist_init_method(
 
 
 def _set_all_reduce_flags(*, server_args: ServerArgs, device: str) -> None:
+    """Which faster ways to sum this run wants; groups look at it when they are made."""
     all_reduce.set_custom_all_reduce(not server_args.disable_custom_all_reduce)
     all_reduce.set_mscclpp_all_reduce(server_args.enable_mscclpp)
     all_reduce.set_torch_symm_mem_all_reduce(server_args.enable_torch_symm_mem)
@@ -176,6 +182,7 @@ def _join_world(
     tp_size: int,
     device_handle: Device,
 ) -> None:
+    """Threads, groups, and what groups sum with; a draft worker has its target's."""
     is_shared: bool = False
     if device == "cpu":
         is_shared = _init_cpu_threads_env(
@@ -211,6 +218,7 @@ def _init_cpu_threads_env(
     server_args: ServerArgs,
     is_shared: bool,
 ) -> bool:
+    """Bind this rank's threads where that pays. Returns whether its machine's ranks sum in shared memory."""
     if has_amx() or is_arm64():
         # Bind to what init_threads_binding chose, before any thread of a pool is made.
         if local_omp_cpuid is not None:
@@ -243,6 +251,7 @@ def _init_parallel_groups(
     local_size: int,
     device_handle: Device,
 ) -> None:
+    """Meet the other ranks and make this rank's group of every kind."""
     parallel_state.init_distributed_environment(
         backend=backend,
         world_size=world_size,
@@ -276,6 +285,7 @@ def _init_parallel_groups(
 
 
 def _prewarm_nccl(*, device_handle: Device) -> None:
+    """Let every communicator connect."""
     # A communicator connects at its first use, which takes memory: now, and not in the middle of a step.
     for kind in ("world", "tp", "pp", "ep"):
         group = parallel_state.get_group(kind)
@@ -284,6 +294,7 @@ def _prewarm_nccl(*, device_handle: Device) -> None:
 
 
 def _check_tp_memory_balance(*, tp_group: Group, after_bytes: int, rank: int, env: EnvSettings) -> None:
+    """Raises BadConfig, or warns, where another rank has less than 90 % of the bytes that are free here."""
     least_bytes = int(tp_group.minimum(after_bytes))
     if is_unbalanced(after_bytes, least_bytes):
         text = f"rank {rank} has {after_bytes} bytes free, another of its group {least_bytes}"

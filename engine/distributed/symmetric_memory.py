@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -42,7 +42,7 @@ def prealloc_symmetric_memory_pool(
     *,
     server_args: ServerArgs,
     tp_size: int,
-    forward_stream_context,
+    forward_stream_context: Callable[[], contextlib.AbstractContextManager[Any]],
     tp_group: Group,
     device_handle: Device,
     rank: int,

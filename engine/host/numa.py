@@ -63,11 +63,12 @@ def _tell_missing(reasons: str) -> None:
 
 
 def init_threads_binding(*, local_size: int, local_rank: int, rank: int) -> str | None:
-    """Which CPUs this rank computes on, as a list in text; None where it stays as it is. Sets local_omp_cpuid;
-    init_torch_distributed applies it, where it pays."""
+    """Which CPUs this rank computes on, as a list in text; None where it stays as it is. Only chosen here;
+    bootstrap.py binds. Raises BadConfig for a list that does not fit the ranks or the CPUs."""
     omp_cpuids = read_env(os.environ).cpu_omp_threads_bind
     cpu_ids_by_node = cpus.cpu_ids_by_node(cpus.topology(), cpus.allowed_cpus())
     num_nodes = len(cpu_ids_by_node)
+    local_omp_cpuid: str | None
     if omp_cpuids == "all":
         if local_size > num_nodes:
             # Ranks share nodes: each node's CPUs are dealt out to its ranks, neighbours together.

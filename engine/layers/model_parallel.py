@@ -83,7 +83,7 @@ def _waited(made: DTensor) -> Tensor:
 _STYLES: dict[str, Callable[[Any, Any], None]] = {"colwise_sharded": _colwise, "rowwise": _rowwise}
 
 
-def apply_torch_tp(*, tp_size: int, rank: int, tp_group: Group, device: str, model) -> None:
+def apply_torch_tp(*, tp_size: int, rank: int, tp_group: Group, device: str, model: nn.Module) -> None:
     """Shares of the layers as DTensors, by the plans that the model's modules carry."""
     from torch.distributed.device_mesh import DeviceMesh
 

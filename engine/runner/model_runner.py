@@ -28,7 +28,7 @@ from engine.config.server_args import ServerArgs
 from engine.distributed import bootstrap, parallel_state, symmetric_memory
 from engine.distributed.layout import attention_place
 from engine.distributed.outside_group import OutsideGroup
-from engine.host import cpus, cublas, numa
+from engine.host import cublas, numa
 from engine.host.device import Device, open_device
 from engine.host.memory_saver import KV_CACHE, WEIGHTS, MemorySaver, memory_saver
 from engine.host.profiling import Profiler

@@ -21,8 +21,8 @@ from engine.runner.model_runner import ModelRunner
 from engine.schema.errors import BadConfig, TopologyUnknown
 
 TWO_NODES = [Cpu(cpu, cpu % 4, cpu % 4 // 2, cpu % 4 // 2) for cpu in range(8)]  # 4 cores of two threads, 2 nodes
-TOPOLOGY = "engine.runner.model_runner.cpus.topology"
-ALLOWED = "engine.runner.model_runner.cpus.allowed_cpus"
+TOPOLOGY = "engine.host.cpus.topology"
+ALLOWED = "engine.host.cpus.allowed_cpus"
 
 
 def bare(**fields: Any) -> ModelRunner:

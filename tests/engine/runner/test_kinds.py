@@ -20,13 +20,13 @@ from engine.attention.batch import AttentionBatch
 from engine.attention.plain import ReferenceAttention
 from engine.config.server_args import ServerArgs
 from engine.kv.cache import KVCache
-from engine.loader import language_model
-from engine.runner import model_runner, profiling
+from engine.loader.language_model import resolve_language_model
 from engine.runner.executor import Executor
 from engine.runner.forward_batch import ForwardBatch
 from engine.runner.kinds import runner_kind
 from engine.runner.model_runner import ModelRunner
 from engine.runner.npu_model_runner import NpuAttention, NpuModelRunner
+from engine.runner.profiling import build_step_span_name
 from engine.schema.errors import BadConfig
 from engine.schema.sampling import SamplingParams
 from engine.schema.step import RowOptions, Slice, StepInput, StepPlan
@@ -186,14 +186,6 @@ def test_methods_are_patched_by_name(reference: Any, request: pytest.FixtureRequ
     assert executor._runner.local_omp_cpuid is None
 
 
-def test_the_config_is_built_where_configs_are() -> None:
-    runner: ModelRunner = object.__new__(ModelRunner)
-    runner.checkpoint = types.SimpleNamespace(config="shape")  # type: ignore[assignment]
-    with patch("engine.runner.model_runner.ModelConfig.from_server_args", return_value="made") as made:
-        assert model_runner.ModelConfig.from_server_args(ServerArgs(), shape=runner.checkpoint.config) == "made"  # type: ignore[comparison-overlap]
-    made.assert_called_once_with(ServerArgs(), shape="shape")
-
-
 @pytest.mark.parametrize(
     ("parts", "draft", "pp_size", "name"),
     [
@@ -215,14 +207,7 @@ def test_the_name_of_a_span(parts: list[tuple[int, int, bool, int]], draft: bool
         if each.is_sampled
     )
     batch = ForwardBatch(StepInput(plan=StepPlan(number=1, slices=slices), rows=rows), block_tokens=4)
-    runner: ModelRunner = object.__new__(ModelRunner)
-    runner.is_draft_worker, runner.pp_size, runner.pp_rank = draft, pp_size, 1
-    assert (
-        profiling.build_step_span_name(
-            batch, is_draft_worker=runner.is_draft_worker, pp_rank=runner.pp_rank, pp_size=runner.pp_size
-        )
-        == name
-    )
+    assert build_step_span_name(batch, is_draft_worker=draft, pp_rank=1, pp_size=pp_size) == name
 
 
 def test_the_part_of_a_model_that_makes_text() -> None:
@@ -232,11 +217,10 @@ def test_the_part_of_a_model_that_makes_text() -> None:
             for name, each in parts.items():
                 setattr(self, name, each)
 
-    runner: ModelRunner = object.__new__(ModelRunner)
     text = torch.nn.Linear(2, 2)
-    assert language_model.resolve_language_model(text) is text
-    assert language_model.resolve_language_model(Whole(language_model=text, vision=torch.nn.Linear(1, 1))) is text
-    assert language_model.resolve_language_model(Whole(thinker=Whole(language_model=text))) is text
+    assert resolve_language_model(text) is text
+    assert resolve_language_model(Whole(language_model=text, vision=torch.nn.Linear(1, 1))) is text
+    assert resolve_language_model(Whole(thinker=Whole(language_model=text))) is text
 
 
 def test_importing_the_kinds_needs_none_of_their_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
