@@ -19,8 +19,10 @@ from codemods.verify.rebinding import may_rebind
 Answer = tuple[str, str] | None
 _OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor eq ne lt le gt ge neg pos abs"
 _ASKED = {
-    "item": re.compile(r"__(?:getitem|setitem|delitem|contains|missing)__"),
-    "operator": re.compile(rf"__[ri]?(?:{_OPERATORS.replace(' ', '|')}|invert|bool|len|hash)__"),
+    "item": re.compile(r"__(?:getitem|setitem|delitem|contains|missing|iter|next|len)__|keys"),
+    "operator": re.compile(rf"__[ri]?(?:{_OPERATORS.replace(' ', '|')}|invert|bool|len|hash|iter)__"),
+    "key": re.compile(r"__(?:hash|eq|index|iter|getitem)__|keys"),
+    "match": re.compile(r"__(?:eq|len|iter|getitem|contains|instancecheck)__|keys|get"),
     "truth": re.compile(r"__(?:bool|len)__"),
     "text": re.compile(r"__(?:str|repr|format)__"),
     "each": re.compile(r"__(?:iter|next|getitem|len|aiter|anext)__"),
@@ -30,7 +32,7 @@ _ASKED = {
 
 def called(duty: Duty) -> set[str]:
     """The names of methods that run in between, to be looked for in the tree."""
-    return {leaf_of(each) for each in duty.what[3:] if each[:1] == "?"} - {""}
+    return {leaf_of(each) for each in duty.what[3:] if each.startswith(("?", "bound:"))} - {""}
 
 
 class Between:
@@ -58,7 +60,9 @@ class Between:
         if not others and not methods:
             return None
         handed = [each for each in duty.what[3:] if self._gets(each, duty)]
+        # A method that is handed on as a value counts as called.
         unseen = [each[1:] for each in duty.what[3:] if each[0] == "?"]
+        unseen += [each.removeprefix("bound:") for each in duty.what[3:] if each.startswith("bound:")]
         is_found = any(self.reach.leads(each, duty, klass, name, methods, others) for each in unseen)
         if not handed and not is_found:
             return None
@@ -73,7 +77,7 @@ class Between:
         """Whether it is a call that gets the object; an operation is one where its class has a method for it."""
         kind, _, rest = handed.partition(":")
         if kind not in _ASKED:
-            return handed[0] != "?"
+            return handed[0] != "?" and kind != "bound"
         path, _, text = rest.partition(":")
         klass = self.before.members.type_of(path, duty.function, duty.what[2], text)
         return klass is None or self._answers(klass, kind)

@@ -159,7 +159,7 @@ def _is_readable(path: str, old: Names, new: Names) -> bool:
     try:
         for names in (old, new):
             if path in names.files:
-                names.tree(path)
+                names.kinds(path)  # which is asked for soon, when the tree may have been let go again
     except Unreadable:
         return False
     return True

@@ -85,7 +85,7 @@ class Expressions(Recursion):
         for call, frame in ((o, fo), (n, fn)):
             func = getattr(call, "func", None)
             if isinstance(call, ast.Call) and (isinstance(func, ast.Attribute) or self._is_foreign(call.func, frame)):
-                self._drained |= {id(each) for each in drained(call)}
+                self._drained.update(drained(call))
         good = self._fields(o, fo, n, fn)
         self._by_path = before
         return good
@@ -196,17 +196,20 @@ class Expressions(Recursion):
         if len(o.generators) != len(n.generators):
             return self._differ(o, fo, n, fn)
         good, go, gn = True, fo.inner(o, next(self._fresh)), fn.inner(n, next(self._fresh))
-        is_late = isinstance(o, ast.GeneratorExp) and not {id(o), id(n)} <= self._drained
+        is_late = isinstance(o, ast.GeneratorExp) and not {o, n} <= self._drained
         if is_late:  # it runs when somebody goes through it, as a function inside does
             go, gn = replace(go, is_comprehension=False), replace(gn, is_comprehension=False)
         self._path.append(next(self._fresh))
         before = self.state.copy() if binds_inside(o, n) else None
         for number, (x, y) in enumerate(zip(o.generators, n.generators, strict=True)):
             good &= self.same(x.iter, go if number else fo, y.iter, gn if number else fn)
+            self._hand(x.iter, go if number else fo, "each:")
             if is_late and not number:
                 self._effects, self._waited = self._effects + 1, self._waited + 1
             good &= self._bind(x.target, go, y.target, gn, self._new())
             good &= self._list(o, list(x.ifs), go, n, list(y.ifs), gn)
+            for each in x.ifs:
+                self._hand(each, go, "truth:")
             if x.is_async != y.is_async:
                 good = self._differ(o, fo, n, fn)
         for name in ("key", "value", "elt"):

@@ -187,6 +187,7 @@ class Flow(Targets):
         for x, y, old, new in zip(a.cases, b.cases, o.blocks, n.blocks, strict=False):
             before = self.state.copy()
             self._effects += 1
+            self._hand(a.subject, o.frame, "match:")
             self._shape(x.pattern, o.frame, y.pattern, n.frame)
             for (name, _), (other, _) in zip(bindings([x.pattern]), bindings([y.pattern]), strict=False):
                 self._bind(_name(name), o.frame, _name(other), n.frame, self._new())

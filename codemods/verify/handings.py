@@ -16,6 +16,10 @@ _ASKED = {
     ast.UnaryOp: "operator:",
     ast.FormattedValue: "text:",
     ast.Starred: "each:",
+    ast.Dict: "key:",
+    ast.Set: "key:",
+    ast.Slice: "key:",
+    ast.Assert: "truth:",
 }
 
 
@@ -49,6 +53,8 @@ class Handings(Values):
 
     def _hand(self, node: ast.AST | None, frame: Frame, asked: str = "") -> None:
         """An object is entered, gone through, indexed, added or shown, by methods of its own."""
+        while isinstance(node, ast.NamedExpr):
+            node = node.value
         if not isinstance(node, (ast.Name, ast.Attribute)) or (held := self.value(node, frame)) is None:
             return
         if held[0] not in ("const", "ref", "tuple"):
@@ -57,16 +63,45 @@ class Handings(Values):
 
     def _operate(self, node: ast.AST, frame: Frame) -> None:
         """What is handed to methods of its own by an operator, a key, a question or a text."""
-        parts: list[ast.AST] = []
-        if isinstance(node, ast.Subscript):
-            parts = [node.value]
-        elif isinstance(node, ast.BinOp):
-            parts = [node.left, node.right]
-        elif isinstance(node, ast.Compare):
-            parts = [node.left, *node.comparators]
-        elif isinstance(node, ast.UnaryOp):
-            parts = [node.operand]
-        elif isinstance(node, (ast.FormattedValue, ast.Starred)):
-            parts = [node.value]
-        for each in parts:
+        for each in _operands(node):
             self._hand(each, frame, _ASKED[type(node)])
+        if isinstance(node, ast.Subscript):
+            self._hand(node.slice, frame, "key:")
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):  # of a text: what is put into it
+            for each in node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]:
+                self._hand(each, frame, "text:")
+        elif isinstance(node, ast.Compare):
+            for each in node.comparators:
+                self._hand(each, frame, "item:")
+        elif isinstance(node, ast.Call):
+            for each in node.keywords:
+                if each.arg is None:
+                    self._hand(each.value, frame, "item:")
+            for each in (*node.args, *(keyword.value for keyword in node.keywords)):
+                self._hand_bound(each, frame)
+
+    def _hand_bound(self, node: ast.expr, frame: Frame) -> None:
+        """An argument that may be a method, which brings its object along."""
+        held = self.value(node.value, frame) if isinstance(node, ast.Attribute) else None
+        if held is not None and held[0] not in ("const", "ref", "tuple"):
+            self._handed.append(Handed(f"{frame.path}:{ast.unparse(node)}", (held,), asked="bound:"))
+            self._reached = len(self._handed)
+
+
+def _operands(node: ast.AST) -> list[ast.AST | None]:
+    """The objects whose methods are asked."""
+    if isinstance(node, (ast.Subscript, ast.FormattedValue, ast.Starred)):
+        return [node.value]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, ast.Dict):
+        return [*node.keys, *(value for key, value in zip(node.keys, node.values, strict=True) if key is None)]
+    if isinstance(node, ast.Set):
+        return list(node.elts)
+    if isinstance(node, ast.Slice):
+        return [node.lower, node.upper, node.step]
+    return [node.test] if isinstance(node, ast.Assert) else []

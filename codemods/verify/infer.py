@@ -8,6 +8,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
+from typing import TypeVar
 
 from codemods.source.nodes import below, walk
 from codemods.verify.change import TreeChange
@@ -23,7 +24,7 @@ _SAME_FILE = 0.5
 _STRANGE = 0.35
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAX_GUESSES = 40_000
-_KEPT = "_unmoved_words"
+_Said = TypeVar("_Said", str, bytes)
 
 
 def infer(change: TreeChange, old: Names, new: Names, paths: Iterable[str]) -> Claims:
@@ -69,7 +70,7 @@ def _modules(change: TreeChange, befores: list[str], afters: list[str]) -> Itera
             yield before, after
 
 
-def _share(a: Counter[bytes], b: Counter[bytes]) -> float:
+def _share(a: Counter[_Said], b: Counter[_Said]) -> float:
     total = sum(a.values()) + sum(b.values())
     return 2 * sum((a & b).values()) / total if total else 1.0
 
@@ -79,7 +80,7 @@ def _only(names: Names, paths: list[str], other: Names, moved: dict[str, str]) -
     return [
         (path, qualname)
         for path in paths
-        for qualname in names.definitions(path)
+        for qualname in names.kinds(path)
         if not other.has((moved.get(path, path), qualname))
     ]
 
@@ -89,13 +90,13 @@ def _strangers(
 ) -> dict[Definition, Definition]:
     """Functions that share their name and place with one of the other side, and hardly anything else, or that stand
     word for word in another file."""
-    counts = Counter(qualname for path in afters for qualname in new.definitions(path))
+    counts = Counter(qualname for path in afters for qualname in new.kinds(path))
     found = {}
     bodies = {
-        (qualname, new.text(path, node)): path
+        (qualname, new.text(path, new.definitions(path)[qualname])): path
         for path in afters
-        for qualname, node in new.definitions(path).items()
-        if isinstance(node, _FUNCTIONS) and counts[qualname] > 1
+        for qualname, kind in new.kinds(path).items()
+        if kind in _FUNCTIONS and counts[qualname] > 1
     }
     for path in befores:
         after = modules.get(path, path)
@@ -109,7 +110,7 @@ def _strangers(
             if text == new.text(after, other):
                 continue
             is_elsewhere = bodies.get((qualname, text), after) != after
-            if is_elsewhere or _share(_words(node), _words(other)) < _STRANGE:  # type: ignore[arg-type]
+            if is_elsewhere or _share(_words(old, (path, qualname)), _words(new, (after, qualname))) < _STRANGE:
                 found[path, qualname] = (after, qualname)
     return found
 
@@ -122,8 +123,10 @@ def _values_renamed(
     taken = {*moved, *moved.values()}
     for side, (names, ones) in enumerate(((old, gone), (new, came))):
         for each in ones:
+            if each in taken or names.kinds(each[0])[each[1]] not in (ast.Assign, ast.AnnAssign):
+                continue
             node = names.definitions(each[0])[each[1]]
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and each not in taken:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 key = (each[0], ast.dump(node.value))
                 texts.setdefault(key, ([], []))[side].append(each)
     for before, after in texts.values():
@@ -133,7 +136,7 @@ def _values_renamed(
 
 def _paired(old: Names, new: Names, claims: Claims) -> Iterator[tuple[Definition, Definition]]:
     for before, after in claims.modules.items():
-        for qualname in old.definitions(before):
+        for qualname in old.kinds(before):
             if new.has((after, qualname)):
                 yield (before, qualname), (after, qualname)
 
@@ -143,8 +146,8 @@ def _moved(
 ) -> Iterator[tuple[Definition, Definition]]:
     """The best matches first: most words in common, a name in common counting much. renamed: words that are others
     on the new side."""
-    words_old = {each: _words(old.definitions(each[0])[each[1]], renamed or {}) for each in gone}
-    words_new = {each: _words(new.definitions(each[0])[each[1]]) for each in came}
+    words_old = {each: _words(old, each, renamed or {}) for each in gone}
+    words_new = {each: _words(new, each) for each in came}
     if len(gone) * len(came) > _MAX_GUESSES:
         by_name = {_bare(each): each for each in came}
         guesses = [(each, by_name[_bare(each)]) for each in gone if _bare(each) in by_name]
@@ -155,7 +158,7 @@ def _moved(
         kinds = {_kind(old, before), _kind(new, after)}
         if len(kinds) > 1:
             continue
-        share = _share(words_old[before], words_new[after])  # type: ignore[arg-type]
+        share = _share(words_old[before], words_new[after])
         is_namesake = _bare(before) == _bare(after)
         if share >= (_ALIKE if is_namesake else _ALIKE_RENAMED):
             ranked.append((share + is_namesake, before, after))
@@ -168,10 +171,10 @@ def _moved(
 
 
 def _kind(names: Names, definition: Definition) -> str:
-    node = names.definitions(definition[0])[definition[1]]
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    kind = names.kinds(definition[0])[definition[1]]
+    if kind in _FUNCTIONS:
         return "function"
-    return "class" if isinstance(node, ast.ClassDef) else "value"
+    return "class" if kind is ast.ClassDef else "value"
 
 
 def _bare(definition: Definition) -> str:
@@ -195,15 +198,15 @@ def _ambiguous(old: Names, befores: list[str], new: Names, afters: list[str]) ->
     return frozenset(name for name, modules in found.items() if len(modules) > 1)
 
 
-def _words(node: ast.AST, renamed: dict[str, str] | None = None) -> Counter[str]:
-    """What a definition says; kept with it, for it is compared with many."""
-    kept: Counter[str] | None = None if renamed else getattr(node, _KEPT, None)
+def _words(names: Names, definition: Definition, renamed: dict[str, str] | None = None) -> Counter[str]:
+    """What a definition says; kept, for it is compared with many."""
+    kept = None if renamed else names.words.get(definition)
     if kept is None:
-        kept = Counter(_spoken(node, renamed or {}))
+        kept = Counter(_spoken(names.definitions(definition[0])[definition[1]], renamed or {}))
         for word in ("self", "Load"):
             kept.pop(word, None)
         if not renamed:
-            setattr(node, _KEPT, kept)
+            names.words[definition] = kept
     return kept
 
 

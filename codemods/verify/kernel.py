@@ -158,6 +158,7 @@ class Kernel(Flow):
             self._hand(as_read(a.target), fo, "operator:")
             if type(a.op) is not type(b.op) or not self.same(a.value, fo, b.value, fn):
                 self._differ(a, fo, b, fn)
+            self._hand(a.value, fo, "operator:")
             self._bind(a.target, fo, b.target, fn, self._new())
         elif isinstance(a, ast.Delete) and isinstance(b, ast.Delete):
             self._delete(a, fo, b, fn)

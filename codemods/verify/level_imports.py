@@ -37,7 +37,7 @@ class ImportLines:
         self._loading = tuple(Loading(names[side], claims.changed, apart, kept[side]) for side in (OLD, NEW))
         self._moved = (claims.modules, {after: before for before, after in claims.modules.items()})
         self._early: set[str] | None = None
-        self._pending: list[tuple[list[tuple[Import, ast.alias, bool]], str, ast.Module]] = []
+        self._pending: list[tuple[str, set[tuple[int, int]]]] = []
         self._missing: set[str] | None = None
 
     def module(self, before: str | None, after: str) -> None:
@@ -48,20 +48,21 @@ class ImportLines:
         lost = self._lines(OLD, paths, old, _keys(new))
         gained = self._lines(NEW, paths, new, _keys(old))
         if before:
-            self._lost(lost, paths, new)
-            self._gained(gained, paths)
+            self._lost(lost, paths, old, new)
+            self._gained(gained, paths, new)
             self._order(old, new, paths)
             self._rebound(old, new, paths)
             self._vanished(old, new, after)
-        self._pending.append((gained, after, new))
+        if gained:
+            self._pending.append((after, {(node.lineno, node.col_offset) for node, _, _ in gained}))
         self._moments(after, new)
 
     def cycles(self) -> list[Problem]:
         """Imports of the change that close a cycle (U108). Looks at much of the tree: asked where nothing else is left
         to doubt."""
         known = len(self.problems)
-        for gained, path, tree in self._pending:
-            self._cycles(gained, path, tree)
+        for path, gained in self._pending:
+            self._cycles(gained, path, self.names[NEW].tree(path))
         return self.problems[known:]
 
     def gone(self, path: str) -> None:
@@ -117,9 +118,11 @@ class ImportLines:
 
     # ---- what is loaded
 
-    def _lost(self, lost: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str], new: ast.Module) -> None:
+    def _lost(
+        self, lost: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str], old: ast.Module, new: ast.Module
+    ) -> None:
         """Imports that only the old file has: is what they loaded still loaded?"""
-        typed = {id(node) for each in self.names[OLD].tree(paths[OLD]).body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
+        typed = {id(node) for each in old.body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
         for node, alias, is_used in lost:
             if id(node) in typed:
                 continue
@@ -141,8 +144,8 @@ class ImportLines:
             if is_dotted and (outside or not all(self._loading[NEW].reaches(paths[NEW], each) for each in files)):
                 self._residue(OLD, paths[OLD], alias, f"{whole} is still read, and nothing here loads it", node.lineno)
 
-    def _gained(self, gained: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str]) -> None:
-        typed = {id(node) for each in self.names[NEW].tree(paths[NEW]).body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
+    def _gained(self, gained: list[tuple[Import, ast.alias, bool]], paths: tuple[str, str], new: ast.Module) -> None:
+        typed = {id(node) for each in new.body if is_for_types(each) for node in each.body}  # type: ignore[attr-defined]
         for node, alias, _ in gained:
             if id(node) not in typed:
                 effect = self._effect(NEW, self._loading[NEW].files(paths[NEW], node), paths)
@@ -151,11 +154,11 @@ class ImportLines:
                         NEW, paths[NEW], alias, f"{effect} does something when it is loaded, and was not", node.lineno
                     )
 
-    def _cycles(self, gained: list[tuple[Import, ast.alias, bool]], path: str, tree: ast.Module) -> None:
-        """Imports that lead back to the file before it has bound what is asked of it there."""
+    def _cycles(self, gained: set[tuple[int, int]], path: str, tree: ast.Module) -> None:
+        """Imports that lead back to the file before it has bound what is asked of it there. gained: where these are."""
         loading = self._loading[NEW]
         for at, node in enumerate(tree.body):
-            if not any(node is each for each, _, _ in gained):
+            if (node.lineno, node.col_offset) not in gained:
                 continue
             late = {name for name, _ in bindings(tree.body[at:])} - {name for name, _ in bindings(tree.body[:at])}
             for start in loading.files(path, node):  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ diff (line_diff.py), the results of a SARIF file (report/sarif.py)."""
 
 from __future__ import annotations
 
-# Seconds for one commit. The largest real commit that was tried takes less than a tenth of it.
+# Seconds of the processor for one commit. The largest real commit that was tried takes less than a tenth of it.
 MAX_COMMIT_S = 120
 # Findings of one code in one commit; the rest is counted.
 MAX_FINDINGS_OF_A_CODE = 200

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
@@ -14,7 +15,7 @@ from codemods.source.modules import modules_of
 from codemods.source.nodes import first_line
 from codemods.verify.rebinding import ANY, may_rebind, rebound_in
 from codemods.verify.scopes import bindings, definitions_in
-from codemods.verify.trees import tree_of
+from codemods.verify.trees import Facts, trees_of
 
 Definition = tuple[str, str]  # path, qualname
 Ref = tuple[str, ...]
@@ -33,11 +34,11 @@ class Names:
 
     def __init__(self, files: FileSet) -> None:
         self.files, self.modules = files, modules_of(files)
-        self._trees: dict[str, ast.Module] = {}
-        self._tables: dict[str, dict[str, list[ast.AST]]] = {}
-        self._definitions: dict[str, dict[str, ast.stmt]] = {}
+        self._trees = trees_of(files)
+        self._facts = self._trees.facts  # of the files whose trees are kept, and of no other
+        self._kinds: dict[str, dict[str, type[ast.stmt]]] = {}
+        self.words: dict[Definition, Counter[str]] = {}  # what definitions say, for who guesses what belongs together
         self._rebound: dict[str, frozenset[str]] = {}
-        self._lines: dict[str, list[bytes]] = {}
         self._resolved: dict[tuple[str, str], Ref] = {}
         self._followed: dict[tuple[str, ...], Ref | None] = {}
         self._paths: frozenset[str] | None = None
@@ -64,12 +65,16 @@ class Names:
 
     def tree(self, path: str) -> ast.Module:
         """Raises Unreadable naming the path."""
-        if path not in self._trees:
+        return self._facts_of(path).tree
+
+    def _facts_of(self, path: str) -> Facts:
+        found = self._facts.get(path)
+        if found is None:
             try:
-                self._trees[path] = tree_of(self.files, path)[1]
+                found = self._trees.facts_of(path)
             except (SourceError, RecursionError, MemoryError) as error:
                 raise Unreadable(f"{path}: {error}") from error
-        return self._trees[path]
+        return found
 
     def rebound(self, path: str) -> frozenset[str]:
         """The globals that functions of a file bind anew; ANY among them where that can't be told by name."""
@@ -81,37 +86,47 @@ class Names:
     def text(self, path: str, node: ast.stmt) -> bytes:
         """The lines of a statement, its decorators included; of a file with odd line ends the statement as Python sees
         it."""
-        if path not in self._lines:
+        facts = self._facts_of(path)
+        if facts.lines is None:
             raw = self.files.read(path)
-            self._lines[path] = raw.split(b"\n") if b"\r" not in raw and b"\f" not in raw else []
-        lines = self._lines[path]
+            facts.lines = raw.split(b"\n") if b"\r" not in raw and b"\f" not in raw else []
+        lines = facts.lines
         first = first_line(node)
         return b"\n".join(lines[first - 1 : node.end_lineno]) if lines else ast.dump(node).encode()
 
     def has(self, definition: Definition) -> bool:
         """Whether the tree has a definition of this name."""
         path, qualname = definition
-        return path in self.files and path.endswith(".py") and qualname in self.definitions(path)
+        return path in self.files and path.endswith(".py") and qualname in self.kinds(path)
+
+    def kinds(self, path: str) -> dict[str, type[ast.stmt]]:
+        """What `definitions` has, by what it is: known without the tree once the file was looked at."""
+        found = self._kinds.get(path)
+        if found is None:
+            found = self._kinds[path] = {name: type(node) for name, node in self.definitions(path).items()}
+        return found
 
     def definitions(self, path: str) -> dict[str, ast.stmt]:
         """qualname -> the only definition of that name: functions, classes, methods, module-level assignments."""
-        if path not in self._definitions:
+        facts = self._facts_of(path)
+        if facts.definitions is None:
             found: dict[str, list[ast.stmt]] = {}
-            for qualname, node in definitions_in(self.tree(path).body, ""):
+            for qualname, node in definitions_in(facts.tree.body, ""):
                 found.setdefault(qualname, []).append(node)
-            self._definitions[path] = {name: nodes[0] for name, nodes in found.items() if len(nodes) == 1}
-        return self._definitions[path]
+            facts.definitions = {name: nodes[0] for name, nodes in found.items() if len(nodes) == 1}
+        return facts.definitions
 
     def table(self, path: str) -> dict[str, list[ast.AST]]:
         """Every name the module binds at its own level -> what binds it."""
-        if path not in self._tables:
+        facts = self._facts_of(path)
+        if facts.table is None:
             table: dict[str, list[ast.AST]] = {}
-            for name, node in bindings(self.tree(path).body):
+            for name, node in bindings(facts.tree.body):
                 table.setdefault(name, []).append(node)
             for name in self.rebound(path) - {ANY}:
-                table.setdefault(name, []).append(self.tree(path))  # somebody else writes it too
-            self._tables[path] = table
-        return self._tables[path]
+                table.setdefault(name, []).append(facts.tree)  # somebody else writes it too
+            facts.table = table
+        return facts.table
 
     def resolve(self, path: str, name: str) -> Ref:
         """What a global name of a module means."""

@@ -68,7 +68,7 @@ class Values:
         self._passed: list[Passed] = []
         self.turned: set[str] = set()  # functions whose parameters changed their places
         self.nested_pairs: list[tuple[str, ast.AST, str, bool]] = []  # path, node, former name, whether it moved
-        self._drained: set[int] = set()  # generators that run where they are made
+        self._drained: set[ast.AST] = set()  # generators that run where they are made
         self._awaited: dict[Place, int] = {}  # objects that have to be stored, and how many there had been then
         self._kept: tuple[list[Kept], list[Kept]] = ([], [])  # what __init__ has kept of what it was given
         self._kind = ""

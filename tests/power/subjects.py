@@ -25,6 +25,7 @@ from tests.power.mutants import MODULES, file_of
 from tests.support.field_cases import contents
 from tests.support.soundness import load_cases
 from tests.verify.test_kernel import DIFFERENT, SAME, function
+from tests.verify.test_kernel_handed import HANDED, NOT_HANDED
 from tests.verify.test_kernel_modules import DIFFERENT_JUDGED, SAME_JUDGED
 from tests.verify.test_kernel_more import DIFFERENT_MODULES, SAME_MODULES, module_change
 from tests.verify.test_kernel_parts import DIFFERENT_PARTS, SAME_PARTS
@@ -73,7 +74,8 @@ def _of_case(change: TreeChange) -> Callable[[], int]:
 
 
 def _modules() -> Iterator[Subject]:
-    for pairs, is_same in ((SAME_MODULES + SAME_JUDGED, True), (DIFFERENT_MODULES + DIFFERENT_JUDGED, False)):
+    same, different = SAME_MODULES + SAME_JUDGED + NOT_HANDED, DIFFERENT_MODULES + DIFFERENT_JUDGED + HANDED
+    for pairs, is_same in ((same, True), (different, False)):
         for before, after in pairs:
             edit = module_change(before, after)
             if not edit.problems:

@@ -64,6 +64,12 @@ def sleep(change: TreeChange) -> Explained:
         time.sleep(0.01)
 
 
+def spin(change: TreeChange) -> Explained:
+    del change
+    while True:
+        pass
+
+
 def say_and_sleep(change: TreeChange) -> Explained:
     os.write(1, b"asleep\n")
     return sleep(change)

@@ -132,7 +132,7 @@ def test_what_is_checked_does_not_follow_the_work_tree_or_the_index(root: Path) 
 
 @pytest.mark.parametrize(
     ("explain", "words"),
-    [(fake_explain.refuse, "is odd"), (fake_explain.recurse, "nested too deep"), (fake_explain.sleep, "more than 1 s")],
+    [(fake_explain.refuse, "is odd"), (fake_explain.recurse, "nested too deep"), (fake_explain.spin, "more than 1 s")],
 )
 def test_code_that_can_not_be_got_through_is_a_finding(
     root: Path, monkeypatch: pytest.MonkeyPatch, explain: Explain, words: str
