@@ -159,7 +159,8 @@ def _is_readable(path: str, old: Names, new: Names) -> bool:
     try:
         for names in (old, new):
             if path in names.files:
-                names.kinds(path)  # which is asked for soon, when the tree may have been let go again
+                # What is asked for soon, when the tree may have been let go again.
+                names.kinds(path), names.digests(path), names.taken(path)
     except Unreadable:
         return False
     return True

@@ -16,7 +16,6 @@ from codemods.verify.forms import signature
 from codemods.verify.frames import Claims
 from codemods.verify.infer_injected import infer_injected
 from codemods.verify.names import Definition, Names
-from codemods.verify.scopes import statements
 
 _ALIKE = 0.55
 _ALIKE_RENAMED = 0.75
@@ -93,7 +92,7 @@ def _strangers(
     counts = Counter(qualname for path in afters for qualname in new.kinds(path))
     found = {}
     bodies = {
-        (qualname, new.text(path, new.definitions(path)[qualname])): path
+        (qualname, new.digests(path)[qualname]): path
         for path in afters
         for qualname, kind in new.kinds(path).items()
         if kind in _FUNCTIONS and counts[qualname] > 1
@@ -102,12 +101,9 @@ def _strangers(
         after = modules.get(path, path)
         if after not in new.files:
             continue
-        for qualname, node in old.definitions(path).items():
-            other = new.definitions(after).get(qualname)
-            if not isinstance(node, _FUNCTIONS) or not isinstance(other, _FUNCTIONS):
-                continue
-            text = old.text(path, node)
-            if text == new.text(after, other):
+        for qualname, kind in old.kinds(path).items():
+            text, other = old.digests(path)[qualname], new.digests(after).get(qualname)
+            if kind not in _FUNCTIONS or text == other or new.kinds(after).get(qualname) not in _FUNCTIONS:
                 continue
             is_elsewhere = bodies.get((qualname, text), after) != after
             if is_elsewhere or _share(_words(old, (path, qualname)), _words(new, (after, qualname))) < _STRANGE:
@@ -190,11 +186,8 @@ def _ambiguous(old: Names, befores: list[str], new: Names, afters: list[str]) ->
     found: dict[str, set[str]] = {}
     for names, paths in ((old, befores), (new, afters)):
         for path in paths:
-            for node in statements(names.tree(path).body):
-                if isinstance(node, ast.ImportFrom):
-                    module = names.modules.absolute(path, node.level, node.module)
-                    for alias in node.names:
-                        found.setdefault(alias.name, set()).add(module)
+            for name, module in names.taken(path):
+                found.setdefault(name, set()).add(module)
     return frozenset(name for name, modules in found.items() if len(modules) > 1)
 
 
@@ -236,16 +229,22 @@ def _loose(names: Names, paths: list[str], other: Names, pairs: dict[Definition,
     """Methods that only this side has, or with other parameters: what a call on an unknown receiver may mean."""
     found: dict[str, list[Definition]] = {}
     for path in paths:
-        for qualname, node in names.definitions(path).items():
+        for qualname, kind in names.kinds(path).items():
             owner, _, name = qualname.rpartition(".")
-            if owner and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                there = pairs.get((path, qualname), (path, qualname))
-                is_same = other.has(there) and signature(node, (path, qualname)) == signature(
-                    other.definitions(there[0])[there[1]], there
-                )
-                if not is_same:
-                    found.setdefault(name, []).append((path, qualname))
+            there = pairs.get((path, qualname), (path, qualname))
+            if owner and kind in _FUNCTIONS and not _is_called_alike(names, (path, qualname), other, there):
+                found.setdefault(name, []).append((path, qualname))
     return {name: each[0] for name, each in found.items() if len(each) == 1}
+
+
+def _is_called_alike(names: Names, definition: Definition, other: Names, there: Definition) -> bool:
+    """Whether the other side has a function that is called as this one."""
+    if not other.has(there):
+        return False
+    if definition[1] == there[1] and names.digests(definition[0])[definition[1]] == other.digests(there[0])[there[1]]:
+        return True
+    nodes = [each.definitions(place[0])[place[1]] for each, place in ((names, definition), (other, there))]
+    return signature(nodes[0], definition) == signature(nodes[1], there)
 
 
 def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> None:
@@ -254,15 +253,17 @@ def _attributes(old: Names, befores: list[str], new: Names, claims: Claims) -> N
         after = claims.modules.get(path, path)
         if after not in new.files:
             continue
-        for qualname, node in old.definitions(path).items():
+        for qualname, kind in old.kinds(path).items():
             there = claims.pairs.get((path, qualname), (after, qualname))
-            other = new.definitions(there[0])[there[1]] if new.has(there) else None
-            if isinstance(node, _FUNCTIONS) and isinstance(other, _FUNCTIONS):
+            other_kind = new.kinds(there[0])[there[1]] if new.has(there) else None
+            if kind in _FUNCTIONS and other_kind in _FUNCTIONS:
                 _renamed_method((path, qualname), there, claims)
-            if not isinstance(node, ast.ClassDef) or not isinstance(other, ast.ClassDef):
+            is_class = kind is other_kind is ast.ClassDef
+            if not is_class or old.digests(path)[qualname] == new.digests(there[0])[there[1]]:
                 continue
-            if old.text(path, node) == new.text(there[0], other):
-                continue
+            node, other = old.definitions(path)[qualname], new.definitions(there[0])[there[1]]
+            assert isinstance(node, ast.ClassDef)
+            assert isinstance(other, ast.ClassDef)
             _renamed_fields(node, other, claims)
             before, now = _stores(node), _stores(other)
             lost = {name: _spelled(value) for name, value in before.items() if name not in now}

@@ -17,9 +17,12 @@ def infer_injected(old: Names, befores: Iterable[str], new: Names, claims: Claim
         after = claims.modules.get(path, path)
         if after not in new.files:
             continue
-        for qualname, node in old.definitions(path).items():
+        for qualname, kind in old.kinds(path).items():
             there = claims.pairs.get((path, qualname), (after, qualname))
-            other = new.definitions(there[0])[there[1]] if new.has(there) else None
+            is_class = kind is ast.ClassDef and new.has(there)
+            if not is_class or old.digests(path)[qualname] == new.digests(there[0])[there[1]]:
+                continue
+            node, other = old.definitions(path)[qualname], new.definitions(there[0])[there[1]]
             if isinstance(node, ast.ClassDef) and isinstance(other, ast.ClassDef):
                 _look_at(node, other, there, claims)
 

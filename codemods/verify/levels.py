@@ -259,11 +259,16 @@ class Levels:
         return frozenset(found)
 
     def _kept_functions(self) -> Iterator[tuple[Definition, Definition, Function, Function]]:
-        """Functions that stand where they stood."""
+        """Functions that stand where they stood, and do not say what they said."""
+        old, new = self.names
         for path in sorted(self.claims.changed):
             before = self._modules.get(path, path)
-            for name, node in self.names[NEW].definitions(path).items() if path in self.change.new else ():
-                was = self.names[OLD].definitions(before).get(name) if before in self.change.old else None
+            if path not in self.change.new or before not in self.change.old:
+                continue
+            texts = old.digests(before)
+            changed = [name for name, text in new.digests(path).items() if texts.get(name, text) != text]
+            for name in changed:
+                was, node = old.definitions(before)[name], new.definitions(path)[name]
                 if isinstance(node, _FUNCTIONS) and isinstance(was, _FUNCTIONS):
                     yield (before, name), (path, name), was, node
 

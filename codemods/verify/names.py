@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
+from hashlib import blake2b
 
 from codemods.schema.errors import SourceError
 from codemods.source.files import FileSet
 from codemods.source.modules import modules_of
 from codemods.source.nodes import first_line
 from codemods.verify.rebinding import ANY, may_rebind, rebound_in
-from codemods.verify.scopes import bindings, definitions_in
+from codemods.verify.scopes import bindings, definitions_in, statements
 from codemods.verify.trees import Facts, trees_of
 
 Definition = tuple[str, str]  # path, qualname
@@ -37,6 +38,8 @@ class Names:
         self._trees = trees_of(files)
         self._facts = self._trees.facts  # of the files whose trees are kept, and of no other
         self._kinds: dict[str, dict[str, type[ast.stmt]]] = {}
+        self._digests: dict[str, dict[str, bytes]] = {}
+        self._taken: dict[str, list[tuple[str, str]]] = {}
         self.words: dict[Definition, Counter[str]] = {}  # what definitions say, for who guesses what belongs together
         self._rebound: dict[str, frozenset[str]] = {}
         self._resolved: dict[tuple[str, str], Ref] = {}
@@ -104,6 +107,26 @@ class Names:
         found = self._kinds.get(path)
         if found is None:
             found = self._kinds[path] = {name: type(node) for name, node in self.definitions(path).items()}
+        return found
+
+    def digests(self, path: str) -> dict[str, bytes]:
+        """Of the text of each of the `definitions`: equal where the text is. Known without the tree, as `kinds`."""
+        found = self._digests.get(path)
+        if found is None:
+            texts = {name: self.text(path, node) for name, node in self.definitions(path).items()}
+            found = self._digests[path] = {name: blake2b(text, digest_size=16).digest() for name, text in texts.items()}
+        return found
+
+    def taken(self, path: str) -> list[tuple[str, str]]:
+        """The names that a file imports from modules, anywhere in it, with the module. Known without the tree, too."""
+        found = self._taken.get(path)
+        if found is None:
+            imports = (node for node in statements(self.tree(path).body) if isinstance(node, ast.ImportFrom))
+            found = self._taken[path] = [
+                (alias.name, self.modules.absolute(path, node.level, node.module))
+                for node in imports
+                for alias in node.names
+            ]
         return found
 
     def definitions(self, path: str) -> dict[str, ast.stmt]:
