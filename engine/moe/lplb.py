@@ -149,13 +149,13 @@ class _Programme:
         primal, dual = self.b - a @ x, self.c - a.T @ self.y - s
         ratio = x / s
         try:
-            root = np.linalg.cholesky((a * ratio) @ a.T + 1e-14 * np.eye(len(self.b)))
+            root = np.linalg.inv(np.linalg.cholesky((a * ratio) @ a.T + 1e-14 * np.eye(len(self.b))))
         except np.linalg.LinAlgError:
             return False  # as near as fp64 comes
 
         def direction(target: Floats) -> tuple[Floats, Floats, Floats]:
             right = primal + a @ (ratio * dual - target / s)
-            dy = np.linalg.solve(root.T, np.linalg.solve(root, right))
+            dy = root.T @ (root @ right)
             ds = dual - a.T @ dy
             return (target - x * ds) / s, dy, ds
 
