@@ -105,7 +105,8 @@ def _method(owner: Any, callee: Any, args: tuple[Any, ...], kwargs: dict[str, An
 def _isinstance(value: Any, kind: Any) -> bool:
     if isinstance(kind, tuple):
         return any(_isinstance(value, each) for each in kind)
-    parts = getattr(kind, "__args__", None)
+    # An opaque class is one class, whatever it might answer if it were a union.
+    parts = None if type(kind) is Opaque else getattr(kind, "__args__", None)
     if parts and not isinstance(kind, type):
         return any(_isinstance(value, each) for each in parts)
     run = current.run

@@ -173,7 +173,7 @@ def question(asked: tuple[Any, ...], answer: Any) -> str:
         sign = {"lt": ("<", ">="), "le": ("<=", ">"), "less": ("<", ">=")}[kind][0 if answer else 1]
         return f"{_word(rest[0])} {sign} {_word(rest[1])}"
     if kind == "isa":
-        name = getattr(rest[1], "__name__", None) or _word(rest[1])
+        name = rest[1].__name__ if isinstance(rest[1], type) else _word(rest[1])
         return f"{_word(rest[0])} is {'a' if answer else 'no'} {name}"
     if kind == "size":
         return f"{_word(rest[0])} has {answer} item{'' if answer == 1 else 's'}"

@@ -136,3 +136,22 @@ def test_what_was_used_is_not_none() -> None:
     old += "        assert link is not None\n        return link.send(size)\n"
     new = old.replace("    size = self.size\n    link = self.link\n", "    size, link = self.size, self.link\n")
     assert proved(old, new, "f").verdict is ProofVerdict.AGREES
+
+
+_FINDS = """from outside import Part
+
+
+def found(model):
+    inner = getattr(model, "inner", None)
+    if isinstance(inner, Part):
+        return inner
+    return model
+"""
+
+
+def test_an_opaque_class_is_one_class() -> None:
+    """Once it was asked whether it is a union, of what, and whether that is a union: a path for each answer."""
+    assert proved(_FINDS, _FINDS.replace("getattr(model", "getattr( model"), "found").paths <= 4
+    found = proved(_FINDS, _FINDS.replace("return model", "return None"), "found")
+    assert found.verdict is ProofVerdict.DIFFERS
+    assert any("outside.Part" in line or "no Part" in line for line in found.deltas[0].world), found.deltas[0].world
