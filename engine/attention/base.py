@@ -17,8 +17,12 @@ class Attention:
 
     def __call__(self, layer: int, q_THD: Tensor, k_TKD: Tensor, v_TKD: Tensor, *, scale: float, window: int) -> Tensor:
         """[T, H, D]."""
-        self.cache.write(layer, self.batch.slots_T, k_TKD, v_TKD)
+        self.cache.write(layer, self.batch_of(layer).slots_T, k_TKD, v_TKD)
         return self.attend(layer, q_THD, scale, window)
+
+    def batch_of(self, layer: int) -> AttentionBatch:
+        """Where the step's tokens stand in the pool that this layer keeps its KV in."""
+        return self.batch.windowed if self.cache.is_windowed[layer] else self.batch
 
     def attend(self, layer: int, q_THD: Tensor, scale: float, window: int) -> Tensor:
         raise NotImplementedError

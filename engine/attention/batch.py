@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import torch
+from msgspec import structs
 from torch import Tensor
 
 from engine.schema.step import Slice
@@ -28,7 +29,7 @@ class AttentionBatch:
     tokens are written."""
 
     def __init__(self, slices: Sequence[Slice], block_tokens: int) -> None:
-        self.block_tokens = block_tokens
+        self.block_tokens, self._slices = block_tokens, slices
         self.spans: list[Span] = []
         self._block_ids = [each.block_ids for each in slices]
         positions: list[int] = []
@@ -48,6 +49,12 @@ class AttentionBatch:
             (index for index, span in enumerate(self.spans) if span.last - span.first > 1), len(self.spans)
         )
         self._padded: dict[int, tuple[Tensor, Tensor]] = {}
+
+    @cached_property
+    def windowed(self) -> AttentionBatch:
+        """The same for layers whose blocks are the second pool's."""
+        parts = [structs.replace(each, block_ids=each.window_block_ids) for each in self._slices]
+        return AttentionBatch(parts, self.block_tokens)
 
     @cached_property
     def history(self) -> list[Tensor]:

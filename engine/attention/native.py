@@ -29,7 +29,7 @@ class NativeAttention(Attention):
 
     def described(self, layer: int, *, heads: int, kind: torch.dtype, scale: float, window: int) -> native.Struct:
         """For the kernels, without queries and answers."""
-        cache, batch = self.cache, self.batch
+        cache, batch = self.cache, self.batch_of(layer)
         tables, spans = batch.tables, batch.spans_N4
         stored = cache.stored(layer)
         return native.Attend(

@@ -14,8 +14,8 @@ class ReferenceAttention(Attention):
     """One sequence after the other, in fp32, as the formula is written: what the others are held against."""
 
     def attend(self, layer: int, q_THD: Tensor, scale: float, window: int) -> Tensor:
-        out = torch.empty_like(q_THD)
-        for span, slots in zip(self.batch.spans, self.batch.history, strict=True):
+        out, batch = torch.empty_like(q_THD), self.batch_of(layer)
+        for span, slots in zip(batch.spans, batch.history, strict=True):
             keys, values = self.cache.read(layer, slots)
             repeat = q_THD.shape[1] // keys.shape[1]
             keys = keys.float().repeat_interleave(repeat, dim=1)
@@ -31,10 +31,10 @@ class SdpaAttention(Attention):
     """torch's fused kernel: all decodes in one call over padded histories, each prefill in one of its own."""
 
     def attend(self, layer: int, q_THD: Tensor, scale: float, window: int) -> Tensor:
-        out = torch.empty_like(q_THD)
-        count = self.batch.decodes
+        out, batch = torch.empty_like(q_THD), self.batch_of(layer)
+        count = batch.decodes
         if count:
-            slots, is_seen = self.batch.padded(window)
+            slots, is_seen = batch.padded(window)
             keys, values = self._of(layer, slots, q_THD.dtype)
             made = F.scaled_dot_product_attention(
                 q_THD[:count, :, None],
@@ -45,7 +45,7 @@ class SdpaAttention(Attention):
                 enable_gqa=True,
             )
             out[:count] = made[:, :, 0]
-        for span, history in zip(self.batch.spans[count:], self.batch.history[count:], strict=True):
+        for span, history in zip(batch.spans[count:], batch.history[count:], strict=True):
             first = max(span.start + 1 - window, 0) if window else 0
             keys, values = self._of(layer, history[first:], q_THD.dtype)
             is_plain = span.start == 0 and not (window and span.end > window)

@@ -12,6 +12,7 @@ from engine.config.server_args import ServerArgs
 from engine.core.choice import Choice, Matcher
 from engine.kv.blocks import BlockPool
 from engine.kv.radix import RadixCache
+from engine.kv.window import WindowPool
 from engine.sampling.oracle import oracle_id
 from engine.scheduler.scheduler import Limits, Scheduler
 from engine.scheduler.sequence import Sequence
@@ -25,7 +26,8 @@ from engine.speculative.ngram import propose
 
 
 class Info(Protocol):
-    """What an executor says of its model. context: tokens that a sequence may have in all. num_blocks counts the
+    """What an executor says of its model. context: tokens that a sequence may have in all. window: that layers with
+    blocks of their own, num_window_blocks, look back; 0 where all have the same. num_blocks counts the
     padding block."""
 
     @property
@@ -38,6 +40,10 @@ class Info(Protocol):
     def num_blocks(self) -> int: ...
     @property
     def block_tokens(self) -> int: ...
+    @property
+    def num_window_blocks(self) -> int: ...
+    @property
+    def window(self) -> int: ...
 
 
 class Executor(Protocol):
@@ -85,8 +91,11 @@ class EngineCore:
             step_tokens=args.chunked_prefill_size,
             num_adapters=args.max_loras_per_batch,
         )
-        cache = None if args.disable_radix_cache else RadixCache(self._pool)
-        self._scheduler = Scheduler(self._pool, limits, cache)
+        info, window = self.info, None
+        if info.num_window_blocks:
+            window = WindowPool(info.num_window_blocks, info.block_tokens, info.window)
+        cache = None if args.disable_radix_cache else RadixCache(self._pool, window)
+        self._scheduler = Scheduler(self._pool, limits, cache, window)
         self._choices: dict[int, Choice] = {}  # by sequence
         self._requests: dict[str, list[int]] = {}  # sequences by request, those alone that still run
         self._ids, self._generations = itertools.count(1), itertools.count(1)

@@ -20,7 +20,7 @@ from engine.host.compiler import NoCompiler, compiled
 
 log = logging.getLogger(__name__)
 SOURCE = Path(__file__).parent / "src" / "kernels.cpp"
-ABI = 2
+ABI = 3
 KINDS = {
     torch.float32: 0,
     torch.bfloat16: 1,
@@ -60,10 +60,13 @@ Layer = _struct(
     **dict.fromkeys(("attention", "post_attention", "ffn", "post_ffn"), Norm),
     turn=Turn,
     attend=Attend,
-    width=_I,
-    gate=_I,
+    **dict.fromkeys(("width", "gate", "is_windowed"), _I),
 )
-Step = _struct("Step", **dict.fromkeys(("positions", "slots", "tables", "spans"), _P), table_stride=_I, sequences=_I)
+Step = _struct(
+    "Step",
+    **dict.fromkeys(("positions", "slots", "window_slots", "tables", "window_tables", "spans"), _P),
+    **dict.fromkeys(("table_stride", "sequences"), _I),
+)
 _SIGNATURES = {
     "engine_linear": (_P, _P, _I, _I, _P, _I, _I, _I),
     "engine_unpack": (_P, _P, _I),

@@ -6,6 +6,7 @@ and keys and values are divided before by factors of the layer, 1 unless the che
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -38,28 +39,69 @@ def _unwritten(shape: tuple[int, ...], dtype: torch.dtype, block_tokens: int) ->
     return made
 
 
-class KVCache:
-    """One pair of [S, K, D] tensors a layer. Slot of a position: block id * block_tokens + position % block_tokens.
-    Raises BadConfig for a dtype that is none of DTYPES."""
+class _Pool:
+    """Some layers' blocks: one pair of [S, K, D] tensors a layer."""
 
-    def __init__(
-        self, *, num_layers: int, num_blocks: int, block_tokens: int, heads: int, head_dim: int, dtype: torch.dtype
-    ) -> None:
-        _check(dtype)
-        self.block_tokens, self.num_blocks = block_tokens, num_blocks
-        self.heads, self.head_dim, self.dtype = heads, head_dim, dtype
-        shape = (num_layers, num_blocks * block_tokens, heads, head_dim)
+    def __init__(self, shape: tuple[int, int, int, int], dtype: torch.dtype, block_tokens: int) -> None:
         self.keys, self.values = _unwritten(shape, dtype, block_tokens), _unwritten(shape, dtype, block_tokens)
         self.key_scales = self.value_scales = None
         if dtype is torch.int8:
             self.key_scales = _unwritten(shape[:3], _SCALE, block_tokens)
             self.value_scales = _unwritten(shape[:3], _SCALE, block_tokens)
-        self._factors = [(1.0, 1.0)] * num_layers
 
     @property
     def num_bytes(self) -> int:
         tensors = (self.keys, self.values, self.key_scales, self.value_scales)
         return sum(each.numel() * each.element_size() for each in tensors if each is not None)
+
+
+class KVCache:
+    """Slot of a position: block id * block_tokens + position % block_tokens. is_windowed: of each layer, whether it
+    looks back a window only and keeps its KV in the second pool, of num_window_blocks; empty for one pool. Raises
+    BadConfig for a dtype that is none of DTYPES."""
+
+    def __init__(
+        self,
+        *,
+        num_layers: int,
+        num_blocks: int,
+        block_tokens: int,
+        heads: int,
+        head_dim: int,
+        dtype: torch.dtype,
+        is_windowed: Sequence[bool] = (),
+        num_window_blocks: int = 0,
+    ) -> None:
+        _check(dtype)
+        self.block_tokens, self.num_blocks, self.num_window_blocks = block_tokens, num_blocks, num_window_blocks
+        self.heads, self.head_dim, self.dtype = heads, head_dim, dtype
+        self.is_windowed = tuple(is_windowed) or (False,) * num_layers
+        assert len(self.is_windowed) == num_layers and any(self.is_windowed) == (num_window_blocks > 0)
+        pools = [
+            _Pool((self.is_windowed.count(which), blocks * block_tokens, heads, head_dim), dtype, block_tokens)
+            for which, blocks in ((False, num_blocks), (True, num_window_blocks))
+        ]
+        self._pools = pools
+        self._places = [(pools[each], self.is_windowed[:at].count(each)) for at, each in enumerate(self.is_windowed)]
+        self._factors = [(1.0, 1.0)] * num_layers
+
+    @property
+    def keys(self) -> Tensor:
+        """Of the layers that see everything."""
+        return self._pools[0].keys
+
+    @property
+    def values(self) -> Tensor:
+        return self._pools[0].values
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(each.num_bytes for each in self._pools)
+
+    @property
+    def addresses(self) -> tuple[int, ...]:
+        """Where the tensors lie: what was made of them is right as long as these stay."""
+        return tuple(each.data_ptr() for pool in self._pools for each in (pool.keys, pool.values))
 
     def set_factors(self, layer: int, key: float, value: float) -> None:
         """What the layer's keys and values are divided by before they are cast to fp8. Before anything is written.
@@ -69,10 +111,11 @@ class KVCache:
         self._factors[layer] = (key, value)
 
     def stored(self, layer: int) -> Stored:
-        if self.key_scales is None or self.value_scales is None:
-            return Stored(self.keys[layer], self.values[layer], None, None, *self._factors[layer])
-        scales = self.key_scales[layer], self.value_scales[layer]
-        return Stored(self.keys[layer], self.values[layer], *scales, *self._factors[layer])
+        pool, at = self._places[layer]
+        if pool.key_scales is None or pool.value_scales is None:
+            return Stored(pool.keys[at], pool.values[at], None, None, *self._factors[layer])
+        scales = pool.key_scales[at], pool.value_scales[at]
+        return Stored(pool.keys[at], pool.values[at], *scales, *self._factors[layer])
 
     def write(self, layer: int, slots_T: Tensor, keys_TKD: Tensor, values_TKD: Tensor) -> None:
         stored = self.stored(layer)

@@ -44,17 +44,20 @@ class Fused:
         key = (
             *(each.packed.serial for each in linears),  # type: ignore[union-attr]
             *(each.data_ptr() for each in norms),
-            *(cache.keys.data_ptr(), cache.values.data_ptr(), hidden_TD.dtype, model.rotary.cos.data_ptr()),
+            *(*cache.addresses, hidden_TD.dtype, model.rotary.cos.data_ptr()),
         )
         if key != self._key:
             self._layers = (native.Layer * len(model.layers))(
                 *(_described(each, model, attend, hidden_TD.dtype) for each in model.layers)
             )
             self._key = key
+        windowed = batch.windowed if cache.num_window_blocks else batch
         step = native.Step(
             positions=positions_T.data_ptr(),
             slots=batch.slots_T.data_ptr(),
+            window_slots=windowed.slots_T.data_ptr(),
             tables=batch.tables.data_ptr(),
+            window_tables=windowed.tables.data_ptr(),
             spans=batch.spans_N4.data_ptr(),
             table_stride=batch.tables.shape[1],
             sequences=len(batch.spans),
@@ -129,6 +132,7 @@ def _described(layer: Any, model: Decoder, attend: NativeAttention, dtype: torch
         turn=turn,
         attend=attends,
         width=attention.qkv.inputs,
+        is_windowed=attend.cache.is_windowed[attention.cache_layer],
         gate=native.GATES[ffn.activation],
     )
 

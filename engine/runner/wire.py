@@ -23,13 +23,15 @@ INTERNAL = "internal"  # of an error that nobody meant
 
 class EngineInfo(Struct, frozen=True, kw_only=True):
     """What is known once the model is loaded. context: tokens that a sequence may have in all. num_blocks counts the
-    padding block."""
+    padding block. num_window_blocks: of layers that look back `window` tokens and have blocks of their own."""
 
     model: str
     vocab_size: int
     context: int
     num_blocks: int
     block_tokens: int
+    num_window_blocks: int = 0
+    window: int = 0
 
 
 class RankSpec(Struct, frozen=True, kw_only=True):

@@ -89,6 +89,8 @@ def info_of(runner: ModelRunner) -> EngineInfo:
         context=runner.model_config.max_position,
         num_blocks=runner.num_blocks,
         block_tokens=runner.server_args.block_tokens,
+        num_window_blocks=getattr(runner.kv_cache, "num_window_blocks", 0),  # MLX's cache is another
+        window=runner.model_config.window,
     )
 
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from engine.kv.blocks import BlockPool
-from engine.kv.radix import Node, RadixCache
+from engine.kv.radix import Match, RadixCache
+from engine.kv.window import WindowBlocks, WindowPool
 from engine.scheduler.sequence import Sequence, Status
 from engine.schema.errors import BadRequest
 from engine.schema.output import FinishReason
@@ -33,10 +34,13 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Scheduler:
-    """Without a cache (None) every prompt is computed whole."""
+    """Without a cache (None) every prompt is computed whole. window: the second pool, of layers that look back a window
+    only, where those have one."""
 
-    def __init__(self, pool: BlockPool, limits: Limits, cache: RadixCache | None = None) -> None:
-        self._pool, self._limits, self._cache = pool, limits, cache
+    def __init__(
+        self, pool: BlockPool, limits: Limits, cache: RadixCache | None = None, window: WindowPool | None = None
+    ) -> None:
+        self._pool, self._limits, self._cache, self._window = pool, limits, cache, window
         self._waiting: list[Sequence] = []
         self._running: list[Sequence] = []
         self._planned: dict[int, Slice] = {}
@@ -153,7 +157,7 @@ class Scheduler:
             self._cache.clear()
 
     def _go_on(self, seq: Sequence, drafts: tuple[int, ...]) -> None:
-        count = min(seq.num_missing, self._budget)
+        count = self._most(seq)
         drafts = drafts[: min(self._budget, seq.max_length - len(seq.tokens)) - 1] if seq.num_missing == 1 else ()
         if drafts and not self._make_room(len(seq.tokens) + len(drafts), seq):
             drafts = ()  # a guess is worth no preemption
@@ -174,18 +178,18 @@ class Scheduler:
                 if seq.times_skipped > self._limits.patience:
                     break
                 continue
-            found, node = self._find(seq)
-            if self._is_being_computed(seq, len(found) * self._pool.block_tokens):
+            found = self._find(seq)
+            if self._is_being_computed(seq, 0 if found is None else len(found.block_ids) * self._pool.block_tokens):
                 num_passed += 1
                 continue
-            if not self._start(seq, found, node):
+            if not self._start(seq, found):
                 break  # the next may be smaller, but passing this one over would starve it
             if seq.adapter is not None:
                 adapters.add(seq.adapter)
 
-    def _find(self, seq: Sequence) -> tuple[list[int], Node | None]:
+    def _find(self, seq: Sequence) -> Match | None:
         if self._cache is None or seq.must_compute:
-            return [], None
+            return None
         # The last token is computed in any case: without it there is nothing to choose the next from.
         return self._cache.match(seq.tokens[:-1], namespace=seq.namespace)
 
@@ -202,15 +206,19 @@ class Scheduler:
             for other in self._running
         )
 
-    def _start(self, seq: Sequence, found: list[int], node: Node | None) -> bool:
+    def _start(self, seq: Sequence, found: Match | None) -> bool:
         """The first slice of a sequence; False when the blocks for it are not there."""
         if self._cache is not None:
-            seq.node = node if node is not None else self._cache.match((), namespace=seq.namespace).node
+            found = found if found is not None else self._cache.match((), namespace=seq.namespace)
+            seq.node = found.node
             self._cache.lock(seq.node)
-        self._pool.hold(found)
-        seq.block_ids, seq.num_kept = list(found), len(found)
-        seq.num_computed = len(found) * self._pool.block_tokens
-        count = min(seq.num_missing, self._budget)
+            self._pool.hold(found.block_ids)
+            seq.block_ids, seq.num_kept = list(found.block_ids), len(found.block_ids)
+        seq.num_computed = len(seq.block_ids) * self._pool.block_tokens
+        if self._window is not None:
+            seq.window = WindowBlocks(self._window)
+            seq.window.begin([] if found is None else found.window_ids, seq.num_computed)
+        count = self._most(seq)
         if not self._make_room(seq.num_computed + count, seq):
             self._give_back(seq)
             return False
@@ -223,6 +231,11 @@ class Scheduler:
         self._put(seq, count)
         return True
 
+    def _most(self, seq: Sequence) -> int:
+        """How many of its tokens a step can compute."""
+        count = min(seq.num_missing, self._budget)
+        return count if self._window is None else min(count, self._window.longest_slice)
+
     def _put(self, seq: Sequence, count: int, drafts: tuple[int, ...] = ()) -> None:
         """Into the step."""
         start = seq.num_computed
@@ -234,6 +247,7 @@ class Scheduler:
             is_sampled=start + count == len(seq.tokens),
             num_drafts=len(drafts),
             adapter=seq.adapter,
+            window_block_ids=() if seq.window is None else tuple(seq.window.ids),
         )
         self._planned[seq.seq_id] = part
         self._budget -= len(part.token_ids)
@@ -257,6 +271,12 @@ class Scheduler:
             self._cache.evict(missing)
         if need > self._pool.num_free:
             return False
+        if self._window is not None and seq.window is not None:
+            seq.window.slide(seq.num_computed)
+            missing = need - self._window.blocks.num_free
+            if missing > (0 if self._cache is None else self._cache.evict_windows(missing)):
+                return False
+            seq.window.take(max(need, 0))
         seq.block_ids.extend(self._pool.take(max(need, 0)))
         return True
 
@@ -265,6 +285,8 @@ class Scheduler:
         num_needed = self._pool.blocks_for(seq.num_computed)
         self._pool.release(seq.block_ids[num_needed:])
         del seq.block_ids[num_needed:]
+        if seq.window is not None:
+            seq.window.trim(num_needed)
 
     def _preempt(self, seq: Sequence) -> None:
         part = self._planned.pop(seq.seq_id, None)
@@ -285,21 +307,26 @@ class Scheduler:
             return
         assert seq.node is not None
         seq.num_kept = num_full
-        kept, node = self._cache.insert(
-            seq.tokens[: num_full * self._pool.block_tokens], seq.block_ids[:num_full], namespace=seq.namespace
+        kept = self._cache.insert(
+            seq.tokens[: num_full * self._pool.block_tokens],
+            seq.block_ids[:num_full],
+            window_ids=() if seq.window is None else seq.window.ids[:num_full],
+            namespace=seq.namespace,
         )
-        self._cache.lock(node)
+        self._cache.lock(kept.node)
         self._cache.unlock(seq.node)
-        seq.node = node
-        self._pool.hold(kept)
+        seq.node = kept.node
+        self._pool.hold(kept.block_ids)
         self._pool.release(seq.block_ids[:num_full])
-        seq.block_ids[:num_full] = kept
+        seq.block_ids[:num_full] = kept.block_ids
 
     def _give_back(self, seq: Sequence) -> None:
         if self._cache is not None and seq.node is not None:
             self._cache.unlock(seq.node)
         self._pool.release(seq.block_ids)
-        seq.block_ids, seq.node, seq.num_computed, seq.num_kept = [], None, 0, 0
+        if seq.window is not None:
+            seq.window.trim(0)
+        seq.block_ids, seq.window, seq.node, seq.num_computed, seq.num_kept = [], None, None, 0, 0
 
     # -- endings
 

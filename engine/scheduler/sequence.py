@@ -6,6 +6,7 @@ import enum
 from collections.abc import Hashable
 
 from engine.kv.radix import Node
+from engine.kv.window import WindowBlocks
 from engine.schema.output import FinishReason
 from engine.schema.sampling import SamplingParams
 
@@ -22,7 +23,7 @@ class Sequence:
     """tokens: prompt and output. num_computed: tokens whose KV is in `block_ids`. num_cached: those that the prefix
     cache had when it came. num_kept: its blocks that the cache has now. max_length: at which it ends, with prompt.
     namespace: whose KV it may share: an adapter's, as it was loaded. must_compute: every token, whatever the cache
-    has."""
+    has. window: its blocks of the second pool, where there is one."""
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class Sequence:
         self.max_length = min(wanted, max_length)
         self.status = Status.WAITING
         self.block_ids: list[int] = []
+        self.window: WindowBlocks | None = None
         self.num_computed = self.num_cached = self.num_kept = 0
         self.node: Node | None = None
         self.times_skipped = self.times_preempted = 0

@@ -12,8 +12,9 @@ from engine.schema.sampling import SamplingParams
 class Slice(Struct, frozen=True, kw_only=True):
     """The tokens of one sequence that this step computes. start: position of the first. num_cached: positions before
     it whose KV is there. block_ids: the blocks of the whole sequence so far, those of these tokens included.
-    is_sampled: whether a token is chosen after the last one. num_drafts: how many of the last tokens are guesses, each
-    of which is kept only where it is what would have been chosen."""
+    window_block_ids: as many, of layers that look back a window only, where those have blocks of their own; 0 for each
+    that lies behind the window. is_sampled: whether a token is chosen after the last one. num_drafts: how many of the
+    last tokens are guesses, each of which is kept only where it is what would have been chosen."""
 
     seq_id: int
     token_ids: tuple[int, ...]
@@ -22,6 +23,7 @@ class Slice(Struct, frozen=True, kw_only=True):
     is_sampled: bool
     num_drafts: int = 0
     adapter: str | None = None
+    window_block_ids: tuple[int, ...] = ()
 
     @property
     def end(self) -> int:

@@ -183,7 +183,7 @@ def test_what_is_written_is_read(dtype: Any) -> None:
 
 
 def test_fp8_is_cut_off_at_its_ends_and_takes_factors() -> None:
-    sizes = {"num_layers": 1, "block_tokens": 4, "heads": 1, "head_dim": 8}
+    sizes: dict[str, Any] = {"num_layers": 1, "block_tokens": 4, "heads": 1, "head_dim": 8}
     cache = KVCache(num_blocks=2, dtype=torch.float8_e4m3fn, **sizes)
     big = torch.full((1, 1, 8), 1e4)
     cache.write(0, torch.tensor([4]), big, -big)

@@ -8,12 +8,15 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
 
 from engine.kv.blocks import BlockPool
 from engine.kv.radix import RadixCache
+from engine.kv.window import WindowPool, shares
 from engine.scheduler.scheduler import Limits, Scheduler
 from engine.scheduler.sequence import Sequence, Status
-from engine.schema.errors import BadRequest
+from engine.schema.errors import BadRequest, NotEnoughMemory
 from engine.schema.output import FinishReason
 from engine.schema.sampling import SamplingParams
 from engine.schema.step import Sampled, Slice, StepPlan
@@ -30,16 +33,24 @@ def oracle(history: tuple[int, ...], adapter: str | None) -> int:
 
 
 class FakeRunner:
-    """Keeps tokens in place of keys and values, and reads every sequence back through its blocks."""
+    """Keeps tokens in place of keys and values, and reads every sequence back through its blocks; with a window, what
+    each token sees through those of the second pool, too."""
 
-    def __init__(self, block_tokens: int) -> None:
-        self._size = block_tokens
+    def __init__(self, block_tokens: int, window: int = 0) -> None:
+        self._size, self._window = block_tokens, window
         self._slots: dict[tuple[int, int], tuple[int, int, str | None]] = {}
+        self._window_slots: dict[tuple[int, int], tuple[int, int, str | None]] = {}
 
     def run(self, plan: StepPlan) -> list[Sampled]:
         for part in plan.slices:
             for at, token in enumerate(part.token_ids, part.start):
                 self._slots[self._slot(part, at)] = (token, at, part.adapter)
+                if self._window:
+                    self._window_slots[self._window_slot(part, at)] = (token, at, part.adapter)
+        for part in plan.slices if self._window else ():
+            assert len(part.window_block_ids) == len(part.block_ids)
+            for at in range(max(part.start + 1 - self._window, 0), part.end):
+                assert self._window_slots[self._window_slot(part, at)] == self._slots[self._slot(part, at)]
         made = []
         for part in plan.slices:
             history = tuple(self._read(part, at) for at in range(part.end))
@@ -50,6 +61,11 @@ class FakeRunner:
 
     def _slot(self, part: Slice, at: int) -> tuple[int, int]:
         block = part.block_ids[at // self._size]
+        assert block != 0
+        return block, at % self._size
+
+    def _window_slot(self, part: Slice, at: int) -> tuple[int, int]:
+        block = part.window_block_ids[at // self._size]
         assert block != 0
         return block, at % self._size
 
@@ -83,13 +99,16 @@ def requests(rng: random.Random, count: int) -> Iterator[Sequence]:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("has_cache", [True, False])
-def test_no_wrong_token_and_no_lost_block(seed: int, has_cache: bool) -> None:
+@pytest.mark.parametrize("has_window", [True, False])
+def test_no_wrong_token_and_no_lost_block(seed: int, has_cache: bool, has_window: bool) -> None:
     rng = random.Random(seed)
     size = rng.choice([1, 4, 16])
     pool = BlockPool(rng.choice([130, 200, 400]) // size + 2, size)
-    cache = RadixCache(pool) if has_cache else None
+    width = rng.choice([3, 10, 24])
+    window = WindowPool(rng.choice([30, 60, 150]) // size + width // size + 4, size, width) if has_window else None
+    cache = RadixCache(pool, window) if has_cache else None
     limits = Limits(num_running=rng.choice([3, 12, 50]), step_tokens=rng.choice([7, 40, 300]), num_adapters=2)
-    scheduler, runner = Scheduler(pool, limits, cache), FakeRunner(size)
+    scheduler, runner = Scheduler(pool, limits, cache, window), FakeRunner(size, width if has_window else 0)
     left = list(requests(rng, 640))
     everyone, aborted = list(left), set[int]()
     while left or scheduler.has_work:
@@ -104,6 +123,8 @@ def test_no_wrong_token_and_no_lost_block(seed: int, has_cache: bool) -> None:
         scheduler.done(runner.run(plan))
         if cache is not None:
             assert cache.num_evictable + cache.num_protected == cache.num_stored
+        if window is not None:
+            assert window.blocks.num_held < window.blocks.num_blocks
     for seq in everyone:
         assert seq.tokens == expected(seq), seq.seq_id
         is_whole = seq.finish_reason is not FinishReason.ABORT
@@ -114,7 +135,85 @@ def test_no_wrong_token_and_no_lost_block(seed: int, has_cache: bool) -> None:
     assert pool.num_held == (cache.num_stored if cache is not None else 0)
     if cache is not None:
         cache.clear()
-    assert pool.num_held == 0
+    assert pool.num_held == 0 and (window is None or window.blocks.num_held == 0)
+
+
+def test_a_long_sequence_has_a_window_of_the_second_pool() -> None:
+    pool, window = BlockPool(80, 4), WindowPool(9, 4, 10)
+    assert window.longest_slice == 8 * 4 - 9 - 6
+    scheduler, runner = Scheduler(pool, Limits(step_tokens=100), None, window), FakeRunner(4, 10)
+    scheduler.add(made(0, tuple(range(200)), 60, to_the_end=True))
+    most = 0
+    while scheduler.has_work:
+        plan = scheduler.plan()
+        (part,) = plan.slices
+        assert len(part.token_ids) <= window.longest_slice
+        most = max(most, window.blocks.num_held)
+        scheduler.done(runner.run(plan))
+        if len(part.token_ids) == 1:
+            assert window.blocks.num_held <= 4 < len(part.block_ids)
+    assert most <= 8 and window.blocks.num_held == 0
+
+
+def test_a_beginning_is_found_as_far_as_its_window_is_there() -> None:
+    pool, window = BlockPool(100, 4), WindowPool(40, 4, 8)
+    cache = RadixCache(pool, window)
+    tokens, blocks, windowed = tuple(range(40)), pool.take(10), window.blocks.take(10)
+    cache.insert(tokens, blocks, window_ids=windowed)
+    for each in (blocks, windowed):
+        (pool if each is blocks else window.blocks).release(each)
+    assert len(cache.match(tokens).block_ids) == 10
+    assert cache.evict_windows(3) == 3  # those before the last window of the node go first
+    found = cache.match(tokens)
+    assert (len(found.block_ids), found.window_ids[:3], found.window_ids[3:]) == (10, [0, 0, 0], windowed[3:])
+    assert len(cache.match(tokens[:30]).block_ids) == 7
+    assert len(cache.match(tokens[:16]).block_ids) == 0  # of its window one block is gone
+    assert cache.evict_windows(99) == 7 and len(cache.match(tokens).block_ids) == 0
+    again, new = window.blocks.take(10), pool.take(10)
+    cache.insert(tokens, new, window_ids=again)  # the blocks of the tree stay; what it lacks is taken
+    assert cache.match(tokens)[::2] == (blocks, again)
+    cache.clear()
+    pool.release(new)
+    window.release(again)
+    assert pool.num_held == window.blocks.num_held == 0
+
+
+def test_a_pool_that_no_window_fits_in_is_refused() -> None:
+    with pytest.raises(NotEnoughMemory, match="3 KV blocks of 4 for a window of 8 tokens"):
+        WindowPool(3, 4, 8)
+
+
+@given(
+    st.integers(10_000, 10_000_000),
+    st.integers(100, 5000),
+    st.integers(100, 5000),
+    st.sampled_from([1, 16]),
+    st.integers(1, 1024),
+    st.integers(1, 300),
+)
+def test_two_pools_never_hold_less_than_one(
+    free: int, full: int, windowed: int, size: int, window: int, num_running: int
+) -> None:
+    most = 4096 // size * num_running
+    one = min(free // (full + windowed), most)
+    found = shares(
+        free,
+        full_bytes=full,
+        window_bytes=windowed,
+        block_tokens=size,
+        window=window,
+        step_tokens=512,
+        most_blocks=most,
+        num_running=num_running,
+    )
+    event("two" if found.num_window_blocks else "one")
+    if not found.num_window_blocks:
+        assert found.num_blocks == one + 1
+        return
+    assert found.num_blocks - 1 >= one and found.num_window_blocks < found.num_blocks
+    taken = (found.num_blocks - 1) * full + (found.num_window_blocks - 1) * windowed
+    assert taken <= free and (found.num_blocks - 1 > one or taken < one * (full + windowed))
+    assert WindowPool(found.num_window_blocks, size, window).longest_slice >= 1
 
 
 def small(num_blocks: int = 9, **limits: int) -> tuple[Scheduler, FakeRunner, BlockPool]:

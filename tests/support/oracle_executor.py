@@ -26,6 +26,8 @@ class Info(Struct, frozen=True, kw_only=True):
     context: int = 4096
     num_blocks: int
     block_tokens: int
+    num_window_blocks: int = 0
+    window: int = 0
 
 
 class Truth:
@@ -49,6 +51,7 @@ class OracleExecutor:
         self.truths: dict[int, Truth] = {}  # by oracle id
         self._known: dict[int, Truth] = {}  # by sequence
         self._blocks: dict[int, tuple[int, str | None, list[int]]] = {}  # first position, adapter, tokens
+        self._window_slots: dict[tuple[int, int], tuple[int, int, str | None]] = {}  # token, position, adapter
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.adapters, self.holds, self.max_adapters = list[str](), dict[str, int](), 8
         self.on_step: Callable[[StepInput], None] = lambda _: None
@@ -141,6 +144,24 @@ class OracleExecutor:
         for part in slices:
             read = part.block_ids[: part.start // self._size]
             assert not any(owners.get(each, part.seq_id) != part.seq_id for each in read), "reads what is being written"
+        if self.info.num_window_blocks:
+            self._write_windows(slices)
+
+    def _write_windows(self, slices: tuple[Slice, ...]) -> None:
+        """The second pool: what each token sees in it is what the first has."""
+
+        def slot(part: Slice, at: int) -> tuple[int, int]:
+            block = part.window_block_ids[at // self._size]
+            assert 0 < block < self.info.num_window_blocks, "a token that is seen has no block"
+            return block, at % self._size
+
+        for part in slices:
+            for at, token in enumerate(part.token_ids, part.start):
+                self._window_slots[slot(part, at)] = (token, at, part.adapter)
+        for part in slices:
+            for at in range(max(part.start + 1 - self.info.window, 0), part.end):
+                token = self._blocks[part.block_ids[at // self._size]][2][at % self._size]
+                assert self._window_slots[slot(part, at)] == (token, at, part.adapter)
 
     def _check(self, part: Slice, truth: Truth, length: int) -> None:
         tokens = truth.upto(length)

@@ -3,7 +3,7 @@
 
 extern "C" {
 
-int64_t engine_abi() { return 2; }
+int64_t engine_abi() { return 3; }
 
 // gate != 0: out is [rows, outputs / 2].
 void engine_linear(const Weight* w, const void* x, int64_t kind, int64_t rows, void* out, int64_t out_kind, int64_t gate,

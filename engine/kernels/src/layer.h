@@ -83,20 +83,22 @@ static void turn(const Turn& t, int64_t tokens, int64_t threads) {
   }
 }
 
-// One layer. Norms whose weight is null are not there.
+// One layer. Norms whose weight is null are not there. is_windowed: its KV is in the blocks of the second pool.
 struct Layer {
   Weight qkv, out, gate_up, down;
   Norm attention, post_attention, ffn, post_ffn;
   Turn turn;
   Attend attend;
-  int64_t width, gate;
+  int64_t width, gate, is_windowed;
 };
 
 // What a step brings to every layer.
 struct Step {
   const int64_t* positions;
   const int64_t* slots;
+  const int64_t* window_slots;
   const int32_t* tables;
+  const int32_t* window_tables;
   const int64_t* spans;
   int64_t table_stride, sequences;
 };
@@ -112,11 +114,11 @@ static void layer_step(Layer layer, const Step& step, void* x, void* delta, bool
   linear(layer.qkv, normed, kind, tokens, {wide, layer.qkv.outputs, kind, NONE}, threads);
   layer.turn.qkv = wide;
   layer.turn.positions = step.positions;
-  layer.turn.slots = step.slots;
+  layer.turn.slots = layer.is_windowed ? step.window_slots : step.slots;
   turn(layer.turn, tokens, threads);
   layer.attend.q = wide;
   layer.attend.out = normed;
-  layer.attend.tables = step.tables;
+  layer.attend.tables = layer.is_windowed ? step.window_tables : step.tables;
   layer.attend.spans = step.spans;
   layer.attend.table_stride = step.table_stride;
   layer.attend.sequences = step.sequences;

@@ -23,11 +23,19 @@ EOS = 7
 
 
 def made(
-    *, num_blocks: int = 200, block_tokens: int = 4, num_drafts: int = 0, grammars: Any = None, **options: Any
+    *,
+    num_blocks: int = 200,
+    block_tokens: int = 4,
+    num_window_blocks: int = 0,
+    window: int = 0,
+    num_drafts: int = 0,
+    grammars: Any = None,
+    **options: Any,
 ) -> tuple[EngineCore, OracleExecutor]:
     if num_drafts:
         options |= {"speculative_algorithm": "draft", "speculative_draft_model": "x"}
-    executor = OracleExecutor(Info(num_blocks=num_blocks, block_tokens=block_tokens), num_drafts=num_drafts)
+    info = Info(num_blocks=num_blocks, block_tokens=block_tokens, num_window_blocks=num_window_blocks, window=window)
+    executor = OracleExecutor(info, num_drafts=num_drafts)
     core = EngineCore(ServerArgs(**options), executor, eos_ids={EOS}, grammars=grammars)
     return core, executor
 
@@ -136,8 +144,10 @@ CASES = (
     {"num_blocks": 16, "block_tokens": 16, "chunked_prefill_size": 23, "max_running_requests": 12, "num_drafts": 5},
     {"num_blocks": 60, "block_tokens": 4, "chunked_prefill_size": 70, "disable_radix_cache": True, "num_drafts": 2},
     {"num_blocks": 400, "block_tokens": 8, "chunked_prefill_size": 512, "max_loras_per_batch": 2},
+    {"num_blocks": 60, "block_tokens": 4, "chunked_prefill_size": 50, "num_window_blocks": 24, "window": 10}
+    | {"num_drafts": 3},
 )
-NUM_REQUESTS = 2000  # 10,000 in all
+NUM_REQUESTS = 2000  # 12,000 in all
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.kv.blocks import BlockPool
 from engine.kv.radix import RadixCache
+from engine.kv.window import WindowPool
 from engine.runner.executor import Executor
 from engine.runner.wire import Quit
 from engine.scheduler.scheduler import Limits, Scheduler
@@ -31,7 +32,9 @@ def generate(
     """The output of every prompt, all computed together."""
     info = executor.info
     pool = BlockPool(info.num_blocks, info.block_tokens)
-    scheduler = Scheduler(pool, Limits(step_tokens=step_tokens), RadixCache(pool) if has_cache else None)
+    window = WindowPool(info.num_window_blocks, info.block_tokens, info.window) if info.num_window_blocks else None
+    cache = RadixCache(pool, window) if has_cache else None
+    scheduler = Scheduler(pool, Limits(step_tokens=step_tokens), cache, window)
     chosen = params or SamplingParams(temperature=0, max_tokens=num_tokens, ignore_eos=True)
     each = [chosen] * len(prompts) if isinstance(chosen, SamplingParams) else list(chosen)
     known: dict[int, Sequence] = {}
