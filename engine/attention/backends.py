@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.attention.base import Attention
+from engine.attention.flex import FlexAttention
 from engine.attention.native import NativeAttention
 from engine.attention.plain import ReferenceAttention, SdpaAttention
 from engine.kernels import native
@@ -10,6 +11,7 @@ from engine.schema.errors import BadConfig
 
 __all__ = ["BACKENDS", "Attention", "backend", "default_backend"]
 BACKENDS: dict[str, type[Attention]] = {
+    "flex": FlexAttention,
     "native": NativeAttention,
     "reference": ReferenceAttention,
     "sdpa": SdpaAttention,

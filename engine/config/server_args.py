@@ -126,6 +126,9 @@ def check(args: ServerArgs) -> ServerArgs:
     for name, choices in _CHOICES.items():
         if getattr(args, name) not in choices:
             raise BadConfig(f"{name}={getattr(args, name)!r}", fix=f"use one of {', '.join(choices)}")
+    backends = (args.attention_backend, args.prefill_attention_backend, args.decode_attention_backend)
+    if args.enable_batch_invariant and "flex" in backends:
+        raise BadConfig("batch-invariant mode with attention by flex", fix="use native or reference")
     if not 0 < args.mem_fraction_static < 1:
         raise BadConfig(f"mem_fraction_static={args.mem_fraction_static}", fix="give a share between 0 and 1")
     _check_ranks(args)

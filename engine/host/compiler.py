@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.schema.errors import EngineError
 
-_COMPILERS = ("g++", "c++", "clang++")
+COMPILERS = ("g++", "c++", "clang++")
 _FLAGS = ("-std=c++17", "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-shared", "-fPIC")
 _TIMEOUT_S = 180.0
 
@@ -30,9 +30,9 @@ def compiled(source: Path, cache: Path, *, flags: Sequence[str] = (), compiler: 
     source, flags, compiler, CPU. Two processes may compile at the same time; the last one's stays.
 
     Raises NoCompiler when there is none or it fails; the message ends with what it said."""
-    found = compiler or next((path for name in _COMPILERS if (path := shutil.which(name))), None)
+    found = compiler or next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if found is None:
-        raise NoCompiler(f"none of {', '.join(_COMPILERS)} is installed", fix="install g++ for faster products")
+        raise NoCompiler(f"none of {', '.join(COMPILERS)} is installed", fix="install g++ for faster products")
     used = [*_FLAGS, *flags]
     target = cache / f"{source.stem}-{_key(source, found, used)}.so"
     if target.is_file():
