@@ -69,9 +69,8 @@ def test_compiled(model: tuple[Path, Decoder]) -> None:
     if not flex.can_compile():
         pytest.skip("no compiler")
     assert off(model[1], SEQUENCES, chunks=(99,)) < CLOSE
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, torch._dynamo.config.patch(error_on_recompile=True):
         patch.setattr(flex, "_plain", None)
-        patch.setattr("torch._dynamo.config.error_on_recompile", True)
         assert off(model[1], [each[:-1] for each in SEQUENCES], chunks=(99,)) < CLOSE
     assert not flex._FAILED
 
