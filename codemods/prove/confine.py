@@ -31,8 +31,8 @@ _SYSTEM = (
 _WRITABLE = ("/dev/null",)
 # Of the machine, what programs look at as they are loaded; nothing in it is anybody's secret.
 _MACHINE = (
-    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/loadavg", "/proc/filesystems",
-    "/sys/devices/system", "/etc/os-release", "/usr/share",
+    "/proc/self/maps", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/loadavg",
+    "/proc/filesystems", "/sys/devices/system", "/etc/os-release", "/usr/share",
 )  # fmt: skip
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MOST_REPORTS = 20

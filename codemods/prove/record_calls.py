@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .record_entries import Entry, Key, Target, environ_now, rebound  # noqa: TID252 -- see record_values.py
+from .record_environ import watch  # noqa: TID252
 from .record_names import PROGRAM_NAMES, program_name  # noqa: TID252
 from .record_reads import reads_of  # noqa: TID252
 from .record_shape import behaviour, quick, text_shape  # noqa: TID252
@@ -41,6 +42,7 @@ class Recorder:
         self._logging: Any = None
         self._lock = threading.Lock()
         self.reset()
+        watch(self._looked_up, self._gone_through)
 
     def reset(self) -> None:
         """A new process, or one that was forked off, which tells of its own calls alone."""
@@ -168,13 +170,14 @@ class Recorder:
     def _write(self, entry: Entry, result: Any, error: BaseException | None) -> None:
         target, capture = entry.target, entry.capture
         assert capture is not None
+        variables, note = entry.variables()
         recording: dict[str, Any] = {
             "schema": 1,
             "target": target.name,
             "receiver": target.receiver,
             "arguments": entry.arguments,
             "absent": sorted(capture.absent),
-            "environment": {name: self._variable(name, entry.environ) for name in sorted(entry.found.environment)},
+            "environment": {name: self._variable(name, entry.environ) for name in sorted(variables)},
             "log_level": _level_name(entry.log_level),
             "logs": [{"level": level, "logger": logger, "text": text} for level, logger, text in entry.logs],
         }
@@ -192,7 +195,7 @@ class Recorder:
                 recording["returned"] = capture.value(result, "result")
             else:
                 recording["raised"] = self.raised(error)
-        notes = capture.notes | entry.found.notes
+        notes = capture.notes | entry.found.notes | ({note} if note else set())
         recording["notes"] = sorted(notes | ({"secrets are redacted"} if self.rules.used else set()))
         self._spool_example(target, recording)
 
@@ -256,6 +259,26 @@ class Recorder:
         for entry in stack:
             if len(entry.logs) < _MAX_LOGS:
                 entry.logs.append(line)
+
+    def _looked_up(self, module: str, name: str) -> None:
+        for entry in self._asking(module):
+            entry.looked_up.add(name)
+
+    def _gone_through(self, module: str) -> None:
+        for entry in self._asking(module):
+            entry.is_gone_through = True
+
+    def _asking(self, module: str) -> list[Entry]:
+        """Calls under way on this thread, of the package whose code asks: what libraries ask at their first use and
+        never again is no input of a call."""
+        stack = self.active.get(get_ident(), [])
+        if not stack or getattr(self.inside, "yes", False):
+            return []
+        package = module.partition(".")[0]
+        return [
+            each for each in stack
+            if package in (*PROGRAM_NAMES, each.target.name.partition(":")[0].partition(".")[0])
+        ]  # fmt: skip
 
     def problem(self, error: Exception) -> None:
         text = f"{type(error).__name__} while a call was looked at"

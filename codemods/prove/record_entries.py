@@ -18,6 +18,9 @@ _RARELY = 128
 _AFTER_ERROR, _MAX_ERRORS = 64, 32  # calls looked at behind an exception that left one which was not
 _FIRST, _EVERY = 5, 64  # of calls with one kind of inputs: captured at first, and later one in so many
 _LATER = 0x20 | 0x80 | 0x200  # generators, coroutines: the call runs nothing yet
+# Where things lie on one machine: a replay has its own. Kept only where the function's own text names them.
+_OF_THE_MACHINE = frozenset("PATH HOME PYTHONPATH TMPDIR TEMP TMP USER LOGNAME PWD SHELL LD_LIBRARY_PATH".split())
+ALL_VARIABLES = "goes through all environment variables; kept are those that it looks up by name"
 _KINDS = {0x20: "generator", 0x80: "coroutine", 0x200: "async_generator"}
 
 
@@ -87,9 +90,11 @@ class Entry:
         "capture",
         "environ",
         "found",
+        "is_gone_through",
         "key",
         "log_level",
         "logs",
+        "looked_up",
         "states",
         "target",
         "thread",
@@ -105,6 +110,16 @@ class Entry:
         self.states: list[tuple[Any, dict[str, Any]]] = []
         self.logs: list[tuple[str, str, str]] = []
         self.log_level = 30
+        self.looked_up: set[str] = set()  # variables, by code of the target's package
+        self.is_gone_through = False  # all of them
+
+    def variables(self) -> tuple[set[str], str]:
+        """Names of the environment that are inputs of the call, and what is to be said of the rest."""
+        known = {os.fsdecode(name) for name in self.environ}
+        if self.is_gone_through and known <= self.looked_up:
+            return set(self.found.environment), ALL_VARIABLES
+        note = ALL_VARIABLES if self.is_gone_through else ""
+        return {*self.found.environment, *(self.looked_up - _OF_THE_MACHINE)}, note
 
 
 def _interval(calls: int) -> int:

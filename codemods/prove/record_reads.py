@@ -264,7 +264,8 @@ class _Body:
         return (found, receiver) if isinstance(found, types.FunctionType) else (None, None)
 
     def _environment(self, node: ast.AST) -> None:
-        """`os.environ["X"]`, `os.environ.get("X")`, `os.getenv("X")`, `"X" in os.environ`."""
+        """`os.environ["X"]`, `os.environ.get("X")`, `os.getenv("X")`, `"X" in os.environ`. Names that are put together
+        are noticed when they are looked up (record_environ.py)."""
         name: ast.expr | None = None
         if isinstance(node, ast.Subscript) and ast.unparse(node.value) in _ENVIRON:
             if isinstance(node.ctx, ast.Store):
@@ -279,5 +280,3 @@ class _Body:
                 name = node.args[0]
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             self.walker.found.environment.add(name.value)
-        elif name is not None:
-            self.walker.found.notes.add("reads an environment variable whose name is not in the text")

@@ -268,10 +268,13 @@ class Capture:
             state = state_of(value)
         else:
             return self._global(value) or self._opaque(kind, label)
+        before = self.states.get(id(value)) if self._is_after else None
         names = self._wanted(value, kind, label, reads, state)
         shown = {}
         for name in names:
             inner = WHOLE if reads.whole else reads.attributes.get(name, WHOLE if self._is_after else _NOTHING)
+            if before is not None and before.get(name, _MISSING) is not state.get(name, _MISSING):
+                inner = WHOLE  # what was put there is an outcome, however little of it is read
             shown[name] = GONE if name not in state else self.value(state[name], f"{label}.{name}", inner, depth + 1)
         return {"$object": home(kind, self.main), "label": label, "attributes": shown}
 

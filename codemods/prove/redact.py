@@ -134,6 +134,8 @@ class Rules:
         return ""
 
     def hides_numbers(self, name: str) -> bool:
+        if any(fnmatchcase(name.lower(), pattern) for pattern in self._more):
+            return self.secret(name) == "strong"
         return bool(words_of(name) & _NUMBERS) and self.secret(name) == "strong"
 
     def hidden(self, name: str, text: str) -> str:

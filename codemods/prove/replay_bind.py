@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import types
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -129,4 +130,10 @@ def _value_for(
     for candidate in (name, f"_{name}", name.lstrip("_")):
         if candidate in attributes:
             return True, attributes[candidate]
-    return (True, values[receiver]) if receiver and name == receiver else (False, None)
+    if not receiver:
+        return False, None
+    if name == receiver:
+        return True, values[receiver]
+    # A method of the receiver that was called by it, and is handed over now.
+    member = inspect.getattr_static(values[receiver].__class__, name, None)
+    return (True, types.MethodType(member, values[receiver])) if inspect.isfunction(member) else (False, None)

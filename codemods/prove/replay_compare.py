@@ -35,8 +35,10 @@ def _related(recording: Recording, found: Mapping[str, Any], notes: list[str]) -
     prefix = f"{receiver}."
     own = {place: value for place, value in recording.writes.items() if receiver and place.startswith(prefix)}
     returned = recording.returned
-    if found["takes_receiver"] or not own or "returned" not in found or returned is not None:
+    if found["takes_receiver"] or not own or "returned" not in found:
         return returned, recording.writes
+    if returned is not None:
+        return _with_result(recording, own, found["returned"], notes) or (returned, recording.writes)
     rest = {place: value for place, value in recording.writes.items() if place not in own}
     notes.append(f"the result is compared with what was written to {', '.join(own)}")
     if len(own) == 1:
@@ -51,6 +53,26 @@ def _related(recording: Recording, found: Mapping[str, Any], notes: list[str]) -
     if isinstance(result, dict) and "$object" in result:
         return {"$object": result["$object"], "label": "result", "attributes": shown}, rest
     return {name: shown[name] for name in result if name in shown} | shown if isinstance(result, dict) else shown, rest
+
+
+def _with_result(
+    recording: Recording, own: Mapping[str, Any], result: Any, notes: list[str]
+) -> tuple[Any, dict[str, Any]] | None:
+    """For a method that wrote attributes and returned something too, where its replacement returns an object with a
+    field for each attribute and one more: that one is the result."""
+    if not isinstance(result, dict) or "$object" not in result:
+        return None
+    names = {place.partition(".")[2]: value for place, value in own.items()}
+    more = sorted(result["attributes"].keys() - names.keys())
+    if len(more) != 1 or not names.keys() <= result["attributes"].keys():
+        return None
+    notes.append(f"the result is compared with what was written to {', '.join(own)}; its {more[0]} with the result")
+    expected = {
+        name: relabelled(value, f"{recording.receiver}.{name}", f"result.{name}") for name, value in names.items()
+    }
+    expected[more[0]] = relabelled(recording.returned, "result", f"result.{more[0]}")
+    shown = {"$object": result["$object"], "label": "result", "attributes": dict(sorted(expected.items()))}
+    return shown, {place: value for place, value in recording.writes.items() if place not in own}
 
 
 def _is_order_free(own: Mapping[str, Any]) -> bool:

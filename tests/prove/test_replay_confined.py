@@ -166,3 +166,17 @@ open('last', 'w').close(); os.chmod('.', 0)
 """
     assert replayed(tmp_path, body.strip()).verdict.value == "agrees"
     assert os.listdir(scratch) == []
+
+
+def test_a_program_may_look_at_its_own_maps_as_it_is_loaded(tmp_path: Path) -> None:
+    """Libraries of tensors do; it tells them nothing but where they lie themselves."""
+    pytest.importorskip("resource")
+    if not Path("/proc/self/maps").exists():
+        pytest.skip("this system has no such file")
+    text = "with open('/proc/self/maps') as file:\n    SIZE = len(file.read())\n\ndef f(): return SIZE > 0\n"
+    (tmp_path / "srv.py").write_text(text, encoding="utf-8")
+    recording = Recording(schema=1, target="srv:f", arguments={}, returned=True)
+    [ran], _ = replay(
+        [GoldenFile(tmp_path / "f.json", recording)], ReplayRequest(root=tmp_path, timeout_s=60.0), dict(os.environ)
+    )
+    assert (ran.replayed.verdict.value, ran.replayed.reason) == ("agrees", "")
