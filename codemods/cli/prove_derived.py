@@ -3,6 +3,7 @@ reading alone; and what no pair can cover. A merge counts for what none of its p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from codemods.cli.prove_trees import PLAN
 from codemods.cli.session import without_collector
-from codemods.prove.residue import IMPORTS, OLD
+from codemods.prove.residue import IMPORTS, OLD, Renamed
 from codemods.report.prove_model import Unproved
 from codemods.schema.errors import UnmovedError
 from codemods.schema.prove import Delta, Pair, PairKind, PairResult, ProofVerdict
@@ -57,8 +58,9 @@ def derived(
         return Change(label, change.old, change.new, (), (), old_name=names[0], new_name=names[1])
     found = known or read(change)
     if takes_all:
-        return change_with(label, change, None, found.left, "all", names, changed_lines(change))
-    return change_with(label, change, residue_of(found), found.left, "ledger", names, lines_of(found))
+        return change_with(label, change, None, found.left, "all", names, changed_lines(change), renamed_of(found))
+    lines = lines_of(found)
+    return change_with(label, change, residue_of(found), found.left, "ledger", names, lines, renamed_of(found))
 
 
 class Read(NamedTuple):
@@ -100,6 +102,16 @@ def residue_of(found: Read) -> Residue:
     return residue
 
 
+def renamed_of(found: Read) -> list[Renamed]:
+    """Attributes that are what others were, as the ledger was made to hold."""
+    made = []
+    for claim in found.ledger.claims:
+        kind, *words = json.loads(claim)
+        if kind == "attribute":
+            made.append(Renamed(words[0], "" if len(words) == 2 else words[1], words[-1]))
+    return made
+
+
 def lines_of(found: Read) -> Lines:
     """The lines that nothing certifies."""
     lines: Lines = {}
@@ -126,15 +138,15 @@ def changed_lines(change: TreeChange) -> Lines:
 
 def change_with(
     label: str, change: TreeChange, residue: Mapping[str, Collection[int]] | None, problems: Iterable[Problem],
-    origin: str, names: tuple[str, str], lines: Lines,
+    origin: str, names: tuple[str, str], lines: Lines, renamed: Sequence[Renamed] = (),
 ) -> Change:  # fmt: skip
-    """lines: those that pairs ought to run."""
+    """lines: those that pairs ought to run. renamed: attributes that are what others were."""
     from codemods.prove.pairs import pairs_of_change
 
     changed = tuple(sorted(changed_paths(change)))
     found = reader_results(problems)
     try:
-        pairs = pairs_of_change(change.old, change.new, changed, residue)
+        pairs = pairs_of_change(change.old, change.new, changed, residue, renamed)
     except UnmovedError as error:
         pairs, found = [], [*found, _unreadable(error)]
     return Change(
@@ -220,7 +232,8 @@ def merged(
         (side, path): numbers & common.get(path if side == "new" else f"{OLD}{path}", set())
         for (side, path), numbers in exact[0].items()
     }
-    return change_with(label, changes[0], common, left, "all" if takes_all else "ledger", names, left_over)
+    origin = "all" if takes_all else "ledger"
+    return change_with(label, changes[0], common, left, origin, names, left_over, renamed_of(every[0]))
 
 
 def _lines_of(change: TreeChange) -> Residue:

@@ -13,7 +13,8 @@ from functools import partial
 from codemods.prove.affected_names import bound_names, words
 from codemods.prove.pairs_affected import Affected
 from codemods.prove.partners import Partners, definition_of, definitions, split_key
-from codemods.prove.residue import IMPORTS, OLD, Residue
+from codemods.prove.renamed import with_same
+from codemods.prove.residue import IMPORTS, OLD, Renamed, Residue
 from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side
 from codemods.prove.stable import Twins, outline
 from codemods.schema.prove import Pair, PairKind
@@ -31,9 +32,17 @@ _MAKERS = (
 )
 
 
-def pairs_of_change(old: FileSet, new: FileSet, changed: Collection[str], residue: Residue | None = None) -> list[Pair]:
-    """In a stable order: callables, classes, modules. Raises SourceError for a file that can't be parsed."""
-    return PairsOfChange(Twins(Side("old", old), Side("new", new), changed), residue).all()
+def pairs_of_change(
+    old: FileSet,
+    new: FileSet,
+    changed: Collection[str],
+    residue: Residue | None = None,
+    renamed: Sequence[Renamed] = (),
+) -> list[Pair]:
+    """In a stable order: callables, classes, modules. renamed: attributes that have another name now. Raises
+    SourceError for a file that can't be parsed."""
+    twins = Twins(Side("old", old), Side("new", new), changed)
+    return with_same(twins, PairsOfChange(twins, residue).all(), renamed)
 
 
 class PairsOfChange:

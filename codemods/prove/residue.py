@@ -4,6 +4,16 @@ path. Under `imports:` and a path: what importing the file does may differ, what
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 OLD, IMPORTS = "old:", "imports:"
 Residue = Mapping[str, Collection[int]]
+
+
+class Renamed(NamedTuple):
+    """What the ledger was made to hold of an attribute: `.old` was read where `.holder.name` is now; holder is empty
+    for another name alone."""
+
+    old: str
+    holder: str
+    name: str
