@@ -48,12 +48,15 @@ class Altered(NamedTuple):
         """Whether something is known of what it sets."""
         return bool(self.names or self.own or self.others or self.places)
 
-    def sets(self, attribute: Opaque, touched: Collection[Opaque]) -> bool:
-        """Whether this attribute may be among them. touched: what the call was made on or given."""
+    def sets(self, attribute: Opaque, touched: Collection[Opaque], methods: Collection[Opaque]) -> bool:
+        """Whether this attribute may be among them. touched: what the call was made on or given. methods: attributes
+        that are called: what is not in the trees is not said to have others all of a sudden."""
         base, name = attribute._u_parts[:2]
         if name in self.names or name in (self.own if _is_self(base) else self.others):
             return True
-        return self.is_outside and any(each is base for each in touched) and not _is_self(base)
+        if not self.is_outside or _is_self(base) or attribute in methods:
+            return False
+        return any(each is base for each in touched)
 
 
 _NOTHING, _OUTSIDE = Altered(), Altered(is_outside=True)

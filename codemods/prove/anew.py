@@ -28,6 +28,7 @@ class Anew:
         self.bases: set[Opaque] = set()  # of the attributes that were read
         self.looked: dict[Opaque, None] = {}  # attributes that code has asked whether they are there
         self._variables: dict[Opaque, Any] = {}
+        self._methods: set[Opaque] = set()  # what was called
         self._stale: dict[Opaque, Opaque] = {}
         self._holders: dict[Opaque, dict[str, Any]] = {}
         change = run.world.change
@@ -49,6 +50,7 @@ class Anew:
     def called(self, call: Opaque, touched: tuple[Opaque, ...]) -> None:
         """A call is under way; touched: what it is made on and given."""
         callee = call._u_parts[0]
+        self._methods.add(callee)
         altered = self._altered[callee]
         for each in touched:
             if self._altered.is_method(each):
@@ -57,7 +59,7 @@ class Anew:
             return
         heap = self._run.heap
         for each in dict.fromkeys([*self._run.reads, *self._holders, *self.looked, *heap] if any(altered) else ()):
-            if each._u_kind is ATTR and altered.sets(each, touched):
+            if each._u_kind is ATTR and altered.sets(each, touched, self._methods):
                 self._forget(each, call)
         for key in sorted(altered.places & self._places.keys()):
             what = state_term(key) if "." in key.partition(":")[2] else term(GLOBAL, key)

@@ -7,13 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from difflib import SequenceMatcher
+from itertools import accumulate
 from operator import is_
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from codemods.prove.explore import Seen
-from codemods.prove.opaque import ATTR, CALL, EVENT, ROOT, TEXT, Opaque, forgetting, term
+from codemods.prove.opaque import ATTR, CALL, EVENT, TEXT, Opaque, forgetting, term
 from codemods.prove.run import Run
 from codemods.prove.settle import Settler, unversioned
 from codemods.prove.wording import event as in_words
@@ -77,9 +78,11 @@ def differences(seen: Seen, aliases: dict[Opaque, Any] | None = None) -> list[Di
         old_writes = [each for each in old_writes if each.before < size]
         new_writes = [each for each in new_writes if each.before < size]
     found = _in_step(old, new, settler)
+    marks: _Marks | None = None
     if found is None:
-        found = _aligned(_settled(old, settler), _settled(new, settler))
-    found.extend(_of_writes(_settled(old_writes, settler), _settled(new_writes, settler), is_fault=seen.is_fault))
+        found, marks = _aligned(_settled(old, settler), _settled(new, settler))
+    writes = _settled(old_writes, settler), _settled(new_writes, settler)
+    found.extend(_of_writes(*writes, marks, is_fault=seen.is_fault))
     found.sort(key=lambda each: (max(each.new_at, each.old_at), each.code))
     return seen.new.judged(found, seen.old)
 
@@ -149,12 +152,22 @@ def _is_other_logger(a: Opaque, b: Opaque) -> bool:
     return a._u_parts[3] is b._u_parts[3] and a._u_parts[2] is b._u_parts[2]
 
 
-def _aligned(old: list[_Effect], new: list[_Effect]) -> list[Difference]:
+class _Marks(NamedTuple):
+    """For each moment of either side, between two effects: how many that both have in common came before it."""
+
+    old: list[int]
+    new: list[int]
+
+
+def _aligned(old: list[_Effect], new: list[_Effect]) -> tuple[list[Difference], _Marks]:
     missing: list[_Effect] = []
     extra: list[_Effect] = []
+    shared: tuple[list[int], list[int]] = [0] * len(old), [0] * len(new)
     matcher = SequenceMatcher(None, [id(each.term) for each in old], [id(each.term) for each in new], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
-        if tag != "equal":
+        if tag == "equal":
+            shared[0][a:b], shared[1][c:d] = [1] * (b - a), [1] * (d - c)
+        else:
             missing.extend(old[a:b])
             extra.extend(new[c:d])
     found: list[Difference] = []
@@ -162,9 +175,10 @@ def _aligned(old: list[_Effect], new: list[_Effect]) -> list[Difference]:
         found.append(Difference("D7", f"another order: {in_words(each.term)}", each.at, there.at))
     for each, there in _matched(missing, extra, _alike):
         found.append(_altered(each.term, each.at, there.term, there.at))
+        shared[0][each.before] = shared[1][there.before] = 1
     found.extend(_lost(each.term, each.at, -1, "no longer") for each in missing)
     found.extend(_lost(each.term, -1, each.at, "now also") for each in extra)
-    return found
+    return found, _Marks(*(list(accumulate(each, initial=0)) for each in shared))
 
 
 def _matched(
@@ -183,11 +197,15 @@ def _matched(
     return found
 
 
-def _of_writes(old: list[_Effect], new: list[_Effect], *, is_fault: bool) -> list[Difference]:
+def _of_writes(old: list[_Effect], new: list[_Effect], marks: _Marks | None, *, is_fault: bool) -> list[Difference]:
+    """marks: None where both sides have the same effects. Where one has a call more, that alone moves no write."""
     missing, extra = list(old), list(new)
     found: list[Difference] = []
     for each, there in _matched(missing, extra, lambda x, y: x is y):
-        if each.before != there.before:
+        moments = each.before, there.before
+        if marks is not None:
+            moments = marks.old[each.before], marks.new[there.before]
+        if moments[0] != moments[1]:
             message = f"{word(each.term._u_parts[1])} is written at another moment"
             found.append(Difference("D3" if is_fault else "D2", message, each.at, there.at))
     for each, there in _matched(missing, extra, _alike):
@@ -312,31 +330,3 @@ def _opening(value: Any) -> str:
     if type(value) is str:
         return _DIGITS.sub("0", value[:_TOLD_APART])
     return value._u_kind if type(value) is Opaque else type(value).__name__
-
-
-def early_reads(seen: Seen, is_certain: Callable[[Opaque], bool] = lambda _: False) -> list[Difference]:
-    """D4: attributes of inputs, and of what these hold, that the new twin reads on a path where the old one does not,
-    but for those that are certainly there."""
-    reads = seen.new.reads
-    candidates = [each for each in reads if each not in seen.old.reads and _is_input(each)]
-    if not candidates:
-        return []
-    names = {each._u_parts[1] for each in candidates}
-    known = {unversioned(each) for each in seen.old.reads if each._u_parts[1] in names}
-    callees = [each._u_parts[0] for each in seen.new.events if each._u_kind is CALL]
-    known.update([unversioned(each) for each in callees if each._u_kind is not ATTR or each._u_parts[1] in names])
-    found = []
-    for each in sorted(candidates, key=reads.__getitem__):
-        plain = unversioned(each)
-        if plain not in known and not is_certain(plain):
-            message = f"{word(plain)} is read where it was not"
-            found.append(Difference("D4", message, -1, max(reads[each] - 1, 0), each))
-    return found
-
-
-def _is_input(value: Any) -> bool:
-    """An attribute that may be missing: any number of steps from a parameter or from self."""
-    steps = 0
-    while type(value) is Opaque and value._u_kind is ATTR:
-        value, steps = value._u_parts[0], steps + 1
-    return steps > 0 and type(value) is Opaque and value._u_kind is ROOT

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from codemods.prove.compare import differences, early_reads, is_cut, topic
+from codemods.prove.compare import differences, is_cut, topic
 from codemods.prove.domains import Domain, inner_of
 from codemods.prove.domains import Opaque as Unknown
 from codemods.prove.domains_cases import cases
@@ -18,6 +18,7 @@ from codemods.prove.domains_home import lookup_in
 from codemods.prove.domains_infer import domains_of
 from codemods.prove.domains_shrink import shrink
 from codemods.prove.domains_spec import parse_domain
+from codemods.prove.early import early_reads
 from codemods.prove.explore import Budget, Exploration
 from codemods.prove.inputs import input_term
 from codemods.prove.observed import observed_cases, observed_domains

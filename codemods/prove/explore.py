@@ -15,6 +15,7 @@ from codemods.prove.run import Run
 from codemods.prove.world import Change, Question, World
 
 Preset = dict[Question, Any]
+_MOST_STRUCK = 4000  # effects of a run whose calls are made to raise, one by one
 _PATH_SHARE = 0.6  # of the time; the rest is for faults
 PairRun = Callable[[World], tuple[Run, Run]]
 
@@ -62,7 +63,7 @@ class Exploration:
 
     def __init__(self, run: PairRun, budget: Budget, values: dict[Opaque, Any] | None = None) -> None:
         self._run, self._budget, self._values = run, budget, values or {}
-        self.paths = self.faults = 0
+        self.paths = self.faults = self.changes = 0
         self.is_complete = True
         self._number = itertools.count()
         self._pending: list[_Next] = [_Next(0, 0, {}, 0, None)]
@@ -80,14 +81,16 @@ class Exploration:
 
     def _walked(self, pending: list[_Next], end: float, *, with_faults: bool) -> Iterator[Seen]:
         while pending:
-            if self._is_spent(pending is self._strikes) or time.monotonic() > end:
+            if self._is_spent(pending) or time.monotonic() > end:
                 self.is_complete = False
                 return
             following = heapq.heappop(pending)
             world = World(following.preset, following.fault)
             world.values, world.change = self._values, following.change
             old, new = self._run(world)
-            if following.fault is None and following.change is None:
+            if following.change is not None:
+                self.changes += 1
+            elif following.fault is None:
                 self.paths += 1
                 self.reached = following.flips - 1
             else:
@@ -98,8 +101,10 @@ class Exploration:
                 self._change(world, old, new, following.forced)
                 yield from self._strike(world, old, new, following.forced)
 
-    def _is_spent(self, is_fault: bool) -> bool:
-        return self.faults >= self._budget.faults if is_fault else self.paths >= self._budget.paths
+    def _is_spent(self, pending: list[_Next]) -> bool:
+        if pending is not self._strikes:
+            return self.paths >= self._budget.paths
+        return max(self.faults, self.changes) >= self._budget.faults
 
     def _branch(self, world: World, walked: _Next, pending: list[_Next]) -> None:
         """The worlds that differ from this one in one decision of its own, and agree with it before that."""
@@ -133,6 +138,9 @@ class Exploration:
     def _strike(self, world: World, old: Run, new: Run, forced: int) -> Iterator[Seen]:
         """The worlds in which a call of this one raises, unless an earlier world with the same beginning had it. Where
         nothing would see the exception pass, what would happen is clear; else the world is kept, to be walked."""
+        if max(len(old.events), len(new.events)) > _MOST_STRUCK:
+            self.is_complete = False
+            return
         ours, theirs = _calls(old), _calls(new)
         flips = sum(choice.taken > 0 for choice in world.trail[:forced])
         is_plain = old.is_plain and new.is_plain
@@ -149,7 +157,7 @@ class Exploration:
                 preset = {choice.question: choice.options[choice.taken] for choice in world.trail[:reach]}
                 heapq.heappush(self._strikes, _Next(flips, next(self._number), preset, reach, event))
                 continue
-            if self._is_spent(True):
+            if self._is_spent(self._strikes):
                 self.is_complete = False
                 return
             self.faults += 1

@@ -33,6 +33,8 @@ def hook(kind: type) -> None:
     own = kind.__dict__
     try:
         kind._u_tree = True  # type: ignore[attr-defined]
+        if "__del__" in own:
+            del kind.__del__  # type: ignore[attr-defined]  # it would run between two worlds, and ask neither
         if not any("__getattr__" in each.__dict__ for each in kind.__mro__):
             kind.__getattr__ = _read  # type: ignore[attr-defined]
         if "__setattr__" not in own and _is_plain(kind, "__setattr__"):

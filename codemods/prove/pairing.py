@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from codemods.prove.altering import Alterations
 from codemods.prove.certain import Certain
-from codemods.prove.compare import Difference, agree_at_once, differences, early_reads, is_cut, topic
+from codemods.prove.compare import Difference, agree_at_once, differences, is_cut, topic
+from codemods.prove.early import early_reads
 from codemods.prove.explore import Budget, Exploration, Seen
 from codemods.prove.inputs import bind_same, certain_of, input_term, shared_names
 from codemods.prove.opaque import ATTR, EVENT, Opaque, current
@@ -188,7 +189,8 @@ def walk(
             exploration.is_complete = False
             break
     made.found = _telling(made.found)
-    made.paths, made.faults, made.is_complete = exploration.paths, exploration.faults, exploration.is_complete
+    made.paths, made.is_complete = exploration.paths, exploration.is_complete
+    made.faults = exploration.faults + exploration.changes
     return made
 
 

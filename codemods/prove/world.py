@@ -52,7 +52,8 @@ class World:
         made = World({}, fault)
         made.values = self.values
         made.trail = self.trail[:decided]
-        for choice in made.trail:
+        for at, choice in enumerate(made.trail, 1):
+            made._at[choice.question] = at
             answer = choice.options[choice.taken]
             made.preset[choice.question] = made.answers[choice.question] = answer
             made.facts.learn(choice.question, answer)

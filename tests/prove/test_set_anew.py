@@ -199,3 +199,23 @@ def test_a_method_that_is_left_out_is_there_for_the_class() -> None:
     )
     for after in (before.replace("x.a()", "x.b()"), before.replace("        C.share()\n", "")):
         assert proved(before, after, "C.f").verdict is ProofVerdict.DIFFERS
+
+
+def test_what_is_read_elsewhere_agrees_whatever_was_decided_before() -> None:
+    """Both twins are run anew in the world as it was decided."""
+    start = "    def f(self, a, b):\n        if a.z:\n            b.go()\n        if b.k == 3:\n            run(a.z)\n"
+    before = _OWN + start + "        run(self.x)\n        self.setup()\n        self.look()\n        return self.x\n"
+    after = (
+        _OWN
+        + start
+        + "        run(self.x)\n        self.setup()\n        x = self.x\n        self.look()\n        return x\n"
+    )
+    found = proved(_HEAD + before, _HEAD + after, "C.f")
+    assert found.verdict is ProofVerdict.AGREES, (found.reason, found.deltas)
+
+
+def test_methods_of_what_is_not_in_the_trees_stay_what_they_are() -> None:
+    text = _HEAD + "def f(x, n):\n    return [[x.draw(1, 9) for _ in range(n)] for _ in range(n)]\n"
+    found = proved(text, text.replace("x.draw(1, 9)", "x.draw(1, 8 + 1)"), "f")
+    assert found.verdict is ProofVerdict.AGREES
+    assert found.faults <= 40, found.faults

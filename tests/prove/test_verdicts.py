@@ -172,3 +172,18 @@ def test_only_mutants_of_what_the_spec_focuses_on_count() -> None:
     lost = proved(_TWO_NAMES, after, "bind", pair=Pair(old="", new="", focus=("m:nowhere",)), mutants=60)
     assert lost.verdict is ProofVerdict.INCONCLUSIVE
     assert "does not run in this pair" in lost.reason
+
+
+def test_the_end_of_an_instance_asks_no_world() -> None:
+    """When an object is collected is no matter of any run."""
+    text = (
+        "class C:\n    def __del__(self):\n        self.task.cancel()\n\n    def run(self, x):\n        return x.{}\n"
+    )
+    assert proved(text.format("a"), text.format("a"), "C.run").verdict is ProofVerdict.AGREES
+    assert proved(text.format("a"), text.format("b"), "C.run").verdict is ProofVerdict.DIFFERS
+
+
+def test_whether_something_is_of_an_opaque_kind_is_one_question() -> None:
+    text = "from ext import Kind\n\n\ndef f(x):\n    return 1 if isinstance(x, Kind.args) else {}\n"
+    found = proved(text.format(2), text.format(3), "f")
+    assert (found.verdict, found.paths) == (ProofVerdict.DIFFERS, 2)
