@@ -11,7 +11,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from codemods.prove.changing import Changes, Path, changes_of, functions_in
+from codemods.prove.changing import Changes, Path, changes_by, functions_in, names_of_functions
 from codemods.prove.opaque import ATTR, GLOBAL, ROOT, Opaque
 from codemods.prove.sides import FunctionNode, ModuleFacts, Side
 from codemods.prove.stable import Twins
@@ -19,7 +19,7 @@ from codemods.schema.errors import SourceError
 from codemods.source.index import mentioning
 
 _MOST_HOMES = 6  # modules that define a method of one name
-_MOST_MODULES = 8  # that are read for one call
+_MOST_MODULES = 5  # that are read for one call
 _MAKING = ("__init__", "__new__", "__post_init__")
 
 
@@ -144,33 +144,32 @@ class Alterations(dict[Opaque, Altered]):
     @staticmethod
     def _closure(facts: ModuleFacts, name: str) -> set[str]:
         """The functions of a module that one of them may run, by name."""
-        calls = changes_of(facts).calls
+        known = names_of_functions(facts)
         found, pending = {name}, [name]
         while pending:
-            for used in calls.get(pending.pop(), ()):
+            for used in _used(facts, pending.pop()):
                 more = _MAKING if isinstance(facts.definitions.get(used), ast.ClassDef) else (used,)
                 for each in more:
-                    if each in calls and each not in found:
+                    if each in known and each not in found:
                         found.add(each)
                         pending.append(each)
         return found
 
     def _set_by(self, side: Side, facts: ModuleFacts, functions: set[str]) -> Altered:
-        changes = changes_of(facts)
         names: set[str] = set()
         own: set[str] = set()
         others: set[str] = set()
-        for table in (changes.stored, changes.contents):
-            for path, by in table.items():
-                setters = by & functions
-                if len(path) < 2 or not setters:
+        places = {f"{facts.module}:{name}" for name in _rebound_by(facts, functions)}
+        for function in sorted(functions):
+            changes = changes_by(facts, function)
+            for path in (*changes.stored, *changes.contents):
+                if len(path) < 2:
                     continue
                 if not _is_of_self(path):
                     names.add(path[-1])
-                elif not setters <= {*_MAKING}:
-                    (own if self._is_of_kin(facts, setters) else others).add(path[-1])
-        places = {f"{facts.module}:{name}" for name in _rebound_by(facts, functions)}
-        places |= {f"{module}:{name}" for module, name in _rebound_elsewhere(side, facts, changes, functions)}
+                elif function not in _MAKING:
+                    (own if self._is_of_kin(facts, {function}) else others).add(path[-1])
+            places |= {f"{module}:{name}" for module, name in _rebound_elsewhere(side, facts, changes, function)}
         keys = frozenset(self._twins.canonical(side, each) for each in places)
         return Altered(frozenset(names), frozenset(own), frozenset(own | others), keys)
 
@@ -232,23 +231,28 @@ def _entered(side: Side, module: str, qualname: str) -> Iterable[str]:
     return _MAKING if isinstance(node, ast.ClassDef) else (qualname.rpartition(".")[2],)
 
 
+def _used(facts: ModuleFacts, function: str) -> set[str]:
+    """The names that the functions of a name use."""
+    return changes_by(facts, function).calls.get(function, set())
+
+
 def _used_elsewhere(side: Side, facts: ModuleFacts, functions: set[str]) -> Iterator[tuple[str, str]]:
     """Functions of other modules that functions of this one use by an imported name."""
-    calls = changes_of(facts).calls
-    used = {name for each in functions for name in calls.get(each, ()) if name in facts.imports}
-    for name in sorted(used):
+    every = {name for each in functions for name in _used(facts, each)}
+    for name in sorted(every & facts.imports.keys()):
         target = side.resolve(facts.module, name)
         if target.node is not None and target.module != facts.module:
             for each in _MAKING if isinstance(target.node, ast.ClassDef) else (target.name,):
                 yield target.module, each
         elif target.kind == "module":
             there = _facts(side, target.module)
-            inner = {part for each in functions for part in calls.get(each, ())}
-            for part in sorted(inner & there.definitions.keys()) if there is not None else ():
+            for part in sorted(every & there.definitions.keys()) if there is not None else ():
                 yield target.module, part
 
 
 def _rebound_by(facts: ModuleFacts, functions: set[str]) -> set[str]:
+    if not facts.rebound:
+        return set()
     found: set[str] = set()
     for function in functions_in(facts.tree):
         if function.name in functions:
@@ -257,16 +261,14 @@ def _rebound_by(facts: ModuleFacts, functions: set[str]) -> set[str]:
     return found
 
 
-def _rebound_elsewhere(
-    side: Side, facts: ModuleFacts, changes: Changes, functions: set[str]
-) -> Iterator[tuple[str, str]]:
+def _rebound_elsewhere(side: Side, facts: ModuleFacts, changes: Changes, function: str) -> Iterator[tuple[str, str]]:
     """`module.name = ...`, and `Class.name = ...` as it is called at the moment of a call (held.py)."""
-    for path, by in changes.stored.items():
-        if len(path) != 2 or by.isdisjoint(functions):
+    for path in changes.stored:
+        if len(path) != 2:
             continue
         if path[0] == "cls":
             for each in facts.definitions.values():
-                if isinstance(each, ast.ClassDef) and any(part.name in by & functions for part in functions_of(each)):
+                if isinstance(each, ast.ClassDef) and any(part.name == function for part in functions_of(each)):
                     yield facts.module, f"{each.name}.{path[1]}"
             continue
         target = side.resolve(facts.module, path[0])

@@ -4,7 +4,7 @@ classes. By the text, one module at a time; whose names they are, and whether th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from codemods.prove.sides import FunctionNode, ModuleFacts
 
@@ -48,6 +48,47 @@ def changes_of(facts: ModuleFacts) -> Changes:
     if found is None:
         found = facts.__dict__[_NOTE] = Changes(facts.tree)
     assert isinstance(found, Changes)
+    return found
+
+
+def changes_about(facts: ModuleFacts, *names: str) -> Changes:
+    """Only of the functions that mention one of these names: to read all of a large module takes long."""
+    found: dict[tuple[str, ...], Changes] = facts.__dict__.setdefault(f"{_NOTE}_about", {})
+    if names not in found:
+        words = [name.encode() for name in names]
+        lines = facts.raw.split(b"\n")
+        nodes = [
+            each
+            for each in functions_in(facts.tree)
+            if _mentions(b"\n".join(lines[each.lineno - 1 : each.end_lineno]), words)
+        ]
+        found[names] = Changes(ast.Module(body=[*nodes], type_ignores=[]))
+    return found[names]
+
+
+def _mentions(text: bytes, words: list[bytes]) -> bool:
+    return any(word in text for word in words)
+
+
+def changes_by(facts: ModuleFacts, name: str) -> Changes:
+    """Only of the functions of this name."""
+    found: dict[str, Changes] = facts.__dict__.setdefault(f"{_NOTE}_by", {})
+    if name not in found:
+        nodes = _named(facts).get(name, [])
+        found[name] = Changes(ast.Module(body=[*nodes], type_ignores=[]))
+    return found[name]
+
+
+def names_of_functions(facts: ModuleFacts) -> Collection[str]:
+    return _named(facts).keys()
+
+
+def _named(facts: ModuleFacts) -> dict[str, list[FunctionNode]]:
+    found: dict[str, list[FunctionNode]] | None = facts.__dict__.get(f"{_NOTE}_named")
+    if found is None:
+        found = facts.__dict__[f"{_NOTE}_named"] = {}
+        for each in functions_in(facts.tree):
+            found.setdefault(each.name, []).append(each)
     return found
 
 

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from codemods.prove.changing import CHANGING, Changes, Path, changes_of
+from codemods.prove.changing import CHANGING, Changes, Path, changes_about, changes_of
 from codemods.prove.sides import ModuleFacts, Side
 from codemods.prove.stable import Twins
 from codemods.schema.errors import SourceError
@@ -112,13 +112,13 @@ class Moments:
         may_mean = _meaning(name, leaf)
         for facts in _mentioning(side, name, lambda raw: may_mean(raw) and (is_told is None or is_told(raw)), *words):
             if facts.stars and side.resolve(facts.module, name).key == f"{module}:{name}" and facts.module != module:
-                yield changes_of(facts), (name,)
+                yield _where(facts, name), (name,)
             for bound, (_, alias) in facts.imports.items() if facts.module != module else ():
                 if alias.name == name and side.resolve(facts.module, bound).key == f"{module}:{name}":
-                    yield changes_of(facts), (bound,)
+                    yield _where(facts, bound), (bound,)
                 elif alias.name.rpartition(".")[2] == leaf:
-                    yield changes_of(facts), (bound, name)
-                    yield changes_of(facts), (*module.split("."), name)
+                    yield _where(facts, name), (bound, name)
+                    yield _where(facts, name), (*module.split("."), name)
 
     # -- names of classes
 
@@ -177,6 +177,13 @@ class Moments:
                         if len(path) > 1 and path[-1] == name and (path[0] in ("self", "cls") or leaf in path):
                             found |= changes.reaching(functions)
         return frozenset(found)
+
+
+def _where(facts: ModuleFacts, name: str) -> Changes:
+    """What a module changes: all of it where it may change the name at all, as whoever calls who does, does."""
+    about = changes_about(facts, name)
+    is_told = any(name in path for table in (about.contents, about.stored, about.handed) for path in table)
+    return changes_of(facts) if is_told else about
 
 
 Told = Callable[[bytes], object]  # whether a text may have what is looked for; parsing it is slow

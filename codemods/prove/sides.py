@@ -39,7 +39,7 @@ class ModuleFacts:
     """The top level of one module."""
 
     def __init__(self, module: str, path: str, raw: bytes) -> None:
-        self.module, self.path = module, path
+        self.module, self.path, self.raw = module, path, raw
         self.tree = ast.parse(raw)
         self.bindings: dict[str, list[int]] = {}
         self.stars: list[ast.ImportFrom] = []

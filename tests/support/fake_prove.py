@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from codemods.prove.options import ProveOptions
+from codemods.prove.residue import Renamed
 from codemods.schema.prove import (
     Delta,
     Effects,
@@ -66,9 +67,10 @@ class FakeEngine:
         new: FileSet,
         changed: Collection[str],
         residue: Mapping[str, Collection[int]] | None = None,
+        renamed: Sequence[Renamed] = (),
     ) -> list[Pair]:
         """Each changed module as one function of its name."""
-        del old
+        del old, renamed
         self.residues.append(residue)
         touched = {path.removeprefix("old:") for path, lines in (residue or {}).items() if lines}
         paths = [path for path in sorted(changed) if path.endswith(".py") and path in new]
