@@ -20,6 +20,7 @@ from codemods.source.index import mentioning
 
 _MOST_HOMES = 6  # modules that define a method of one name
 _MOST_MODULES = 5  # that are read for one call
+_REBOUND = "_u_rebound"
 _MAKING = ("__init__", "__new__", "__post_init__")
 
 
@@ -251,14 +252,14 @@ def _used_elsewhere(side: Side, facts: ModuleFacts, functions: set[str]) -> Iter
 
 
 def _rebound_by(facts: ModuleFacts, functions: set[str]) -> set[str]:
-    if not facts.rebound:
-        return set()
-    found: set[str] = set()
-    for function in functions_in(facts.tree):
-        if function.name in functions:
-            for each in ast.walk(function):
-                found.update(each.names if isinstance(each, ast.Global) else ())
-    return found
+    """The names of the module that these functions bind anew."""
+    known: dict[str, set[str]] | None = facts.__dict__.get(_REBOUND)
+    if known is None:
+        known = facts.__dict__[_REBOUND] = {}
+        for function in functions_in(facts.tree) if facts.rebound else ():
+            bound = {name for each in ast.walk(function) if isinstance(each, ast.Global) for name in each.names}
+            known.setdefault(function.name, set()).update(bound)
+    return {name for function in functions for name in known.get(function, ())}
 
 
 def _rebound_elsewhere(side: Side, facts: ModuleFacts, changes: Changes, function: str) -> Iterator[tuple[str, str]]:
