@@ -8,7 +8,7 @@ changes what it was not given, deep in modules that its own does not name, is no
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from codemods.prove.changing import Changes, Path, changes_by, functions_in, names_of_functions
@@ -34,6 +34,7 @@ class Altered(NamedTuple):
     others: frozenset[str] = frozenset()
     places: frozenset[str] = frozenset()
     is_outside: bool = False
+    every: frozenset[str] = frozenset()  # attributes of whatever
 
     def __or__(self, other: Altered) -> Altered:
         return Altered(
@@ -42,22 +43,13 @@ class Altered(NamedTuple):
             self.others | other.others,
             self.places | other.places,
             self.is_outside or other.is_outside,
+            self.every | other.every,
         )
 
-    @property
-    def is_inside(self) -> bool:
-        """Whether something is known of what it sets."""
-        return bool(self.names or self.own or self.others or self.places)
-
-    def sets(self, attribute: Opaque, touched: Collection[Opaque], methods: Collection[Opaque]) -> bool:
-        """Whether this attribute may be among them. touched: what the call was made on or given. methods: attributes
-        that are called: what is not in the trees is not said to have others all of a sudden."""
+    def sets(self, attribute: Opaque) -> bool:
+        """Whether this attribute may be among those that are known by name."""
         base, name = attribute._u_parts[:2]
-        if name in self.names or name in (self.own if _is_self(base) else self.others):
-            return True
-        if not self.is_outside or _is_self(base) or attribute in methods:
-            return False
-        return any(each is base for each in touched)
+        return name in self.names or name in (self.own if is_self(base) else self.others)
 
 
 _NOTHING, _OUTSIDE = Altered(), Altered(is_outside=True)
@@ -70,6 +62,7 @@ class Alterations(dict[Opaque, Altered]):
         super().__init__()
         self._twins, self._owner = twins, owner
         self._kin = _kin(twins.old, *owner) if owner is not None else frozenset[str]()
+        self._methods = frozenset(each.name for each in functions_of(owner[1])) if owner is not None else frozenset()
         self._sides = [twins.old] if twins.new is twins.old else [twins.old, twins.new]
 
     def __missing__(self, callee: Opaque) -> Altered:
@@ -78,12 +71,7 @@ class Alterations(dict[Opaque, Altered]):
 
     def is_method(self, value: Opaque) -> bool:
         """Whether a value is a method of the instance that the pair runs on."""
-        return (
-            value._u_kind is ATTR
-            and self._owner is not None
-            and _is_self(value._u_parts[0])
-            and self._defines(value._u_parts[1])
-        )
+        return value._u_kind is ATTR and value._u_parts[1] in self._methods and is_self(value._u_parts[0])
 
     def _of(self, callee: Opaque) -> Altered:
         if callee._u_kind is GLOBAL:
@@ -92,14 +80,10 @@ class Alterations(dict[Opaque, Altered]):
         if callee._u_kind is not ATTR:
             return _OUTSIDE
         base, name = callee._u_parts[:2]
-        if self._owner is not None and _is_self(base) and self._defines(name):
+        if self._owner is not None and self.is_method(callee):
             return self._from([(self._owner[0], f"{self._owner[1].name}.{name}")])
         homes = self._homes(name)
         return self._from(homes) if 0 < len(homes) <= _MOST_HOMES else _OUTSIDE
-
-    def _defines(self, name: str) -> bool:
-        assert self._owner is not None
-        return any(each.name == name for each in functions_of(self._owner[1]))
 
     def _homes(self, name: str) -> list[tuple[str, str]]:
         """Modules of the trees that define a function or method of this name."""
@@ -172,7 +156,9 @@ class Alterations(dict[Opaque, Altered]):
                     (own if self._is_of_kin(facts, {function}) else others).add(path[-1])
             places |= {f"{module}:{name}" for module, name in _rebound_elsewhere(side, facts, changes, function)}
         keys = frozenset(self._twins.canonical(side, each) for each in places)
-        return Altered(frozenset(names), frozenset(own), frozenset(own | others), keys)
+        return Altered(
+            frozenset(names), frozenset(own), frozenset(own | others), keys, False, frozenset(names | own | others)
+        )
 
     def _is_of_kin(self, facts: ModuleFacts, setters: set[str]) -> bool:
         """Whether the methods of these names in a module are all of the class of the pair, or of its kin: they set
@@ -191,7 +177,7 @@ def functions_of(node: ast.ClassDef) -> Iterator[FunctionNode]:
     return (each for each in node.body if isinstance(each, FunctionNode))
 
 
-def _is_self(value: object) -> bool:
+def is_self(value: object) -> bool:
     return type(value) is Opaque and value._u_kind is ROOT and value._u_parts[0] == "self"
 
 

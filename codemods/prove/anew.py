@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.prove.altering import Alterations
+from codemods.prove.altering import Alterations, is_self
 from codemods.prove.contents import state_term
 from codemods.prove.opaque import ATTR, GLOBAL, OP, Opaque, term
 
@@ -25,8 +25,8 @@ class Anew:
     def __init__(self, run: Run, altered: Alterations, places: dict[str, Rebind]) -> None:
         self._run, self._altered, self._places = run, altered, places
         self.again: dict[tuple[Opaque, Opaque], None] = {}  # what was read again after a call that may set it
-        self.bases: set[Opaque] = set()  # of the attributes that were read
-        self.looked: dict[Opaque, None] = {}  # attributes that code has asked whether they are there
+        self._by_name: dict[str, dict[Opaque, None]] = {}  # the attributes that were read, set, or asked for
+        self._by_base: dict[Opaque, dict[Opaque, None]] = {}
         self._variables: dict[Opaque, Any] = {}
         self._methods: set[Opaque] = set()  # what was called
         self._stale: dict[Opaque, Opaque] = {}
@@ -38,10 +38,21 @@ class Anew:
 
     def held(self, attribute: Opaque, fields: dict[str, Any], name: str) -> None:
         """An instance keeps what it was asked for, or given, among its own fields."""
+        self.note(attribute)
         if attribute is self.watched:
             fields.pop(name, None)
         else:
             self._holders[attribute] = fields
+
+    def note(self, attribute: Opaque) -> None:
+        """An attribute of which code knows what it is."""
+        base, name = attribute._u_parts[:2]
+        found = self._by_name.get(name)
+        if found is None:
+            found = self._by_name[name] = {}
+        if attribute not in found:
+            found[attribute] = None
+            self._by_base.setdefault(base, {})[attribute] = None
 
     def environ(self, name: Any, value: Opaque) -> None:
         """A variable of the environment was asked for."""
@@ -55,12 +66,18 @@ class Anew:
         for each in touched:
             if self._altered.is_method(each):
                 altered |= self._altered[each]  # what it is given, it may call
-        if altered.is_outside and not altered.is_inside and self.bases.isdisjoint(touched):
+        if not altered.every.isdisjoint(self._by_name):
+            for name in sorted(altered.every & self._by_name.keys()):
+                for attribute in list(self._by_name[name]):
+                    if altered.sets(attribute):
+                        self._forget(attribute, call)
+        if altered.is_outside and not self._by_base.keys().isdisjoint(touched):
+            for base in touched:
+                for attribute in list(self._by_base.get(base, ()) if not is_self(base) else ()):
+                    if attribute not in self._methods:  # it is not said to have other methods all of a sudden
+                        self._forget(attribute, call)
+        if not altered.places and "environ" not in altered.names:
             return
-        heap = self._run.heap
-        for each in dict.fromkeys([*self._run.reads, *self._holders, *self.looked, *heap] if any(altered) else ()):
-            if each._u_kind is ATTR and altered.sets(each, touched, self._methods):
-                self._forget(each, call)
         for key in sorted(altered.places & self._places.keys()):
             what = state_term(key) if "." in key.partition(":")[2] else term(GLOBAL, key)
             self._place(what, call, self._places[key])
@@ -86,9 +103,9 @@ class Anew:
         if change is not None and change.call is call and change.what is what:
             set_anew(self._run, version(what, call))
 
-    def read(self, base: Opaque, attribute: Opaque) -> bool:
+    def read(self, attribute: Opaque) -> bool:
         """An attribute is asked for. True where it is another than it was: `version`."""
-        self.bases.add(base)
+        self.note(attribute)
         call = self._stale.pop(attribute, None)
         if call is not None:
             self.again[call, attribute] = None

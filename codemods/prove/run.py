@@ -133,7 +133,7 @@ class Run(Questions):
             world.reach = len(world.trail)
             raise AttributeError(f"'NoneType' object has no attribute '{name}'")
         anew = self.anew
-        if anew is not None and anew.read(base, found):
+        if anew is not None and anew.read(found):
             return anew.version
         if self._lacking and (base, name) in self._lacking and found not in self.heap:
             world.reach = len(world.trail)
@@ -211,8 +211,7 @@ class Run(Questions):
         """`hasattr`."""
         found = attribute(base, name)
         if self.anew is not None:
-            self.anew.looked[found] = None
-            if self.anew.read(base, found):
+            if self.anew.read(found):
                 return True
         if found in self.heap:
             return self.heap[found] is not _GONE
@@ -230,6 +229,8 @@ class Run(Questions):
         found = attribute(base, name)
         self.record("set", found, self.freezer.freeze(value))
         self.keep(value)
+        if self.anew is not None and base._u_kind is not GLOBAL:
+            self.anew.note(found)
         self.heap[found] = value
         self.fresh.discard(found)
 
