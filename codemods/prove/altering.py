@@ -79,7 +79,7 @@ class Alterations(dict[Opaque, Altered]):
             return self._from([(module, name)]) if colon else _OUTSIDE
         if callee._u_kind is not ATTR:
             return _OUTSIDE
-        base, name = callee._u_parts[:2]
+        name: str = callee._u_parts[1]
         if self._owner is not None and self.is_method(callee):
             return self._from([(self._owner[0], f"{self._owner[1].name}.{name}")])
         homes = self._homes(name)

@@ -25,8 +25,9 @@ class Anew:
     def __init__(self, run: Run, altered: Alterations, places: dict[str, Rebind]) -> None:
         self._run, self._altered, self._places = run, altered, places
         self.again: dict[tuple[Opaque, Opaque], None] = {}  # what was read again after a call that may set it
-        self._by_name: dict[str, dict[Opaque, None]] = {}  # the attributes that were read, set, or asked for
-        self._by_base: dict[Opaque, dict[Opaque, None]] = {}
+        self._known: set[Opaque] = set()  # the attributes that were read, set, or asked for
+        self._by_name: dict[Any, list[Opaque]] = {}
+        self._by_base: dict[Any, list[Opaque]] = {}
         self._variables: dict[Opaque, Any] = {}
         self._methods: set[Opaque] = set()  # what was called
         self._stale: dict[Opaque, Opaque] = {}
@@ -46,13 +47,16 @@ class Anew:
 
     def note(self, attribute: Opaque) -> None:
         """An attribute of which code knows what it is."""
+        if attribute in self._known:
+            return
+        self._known.add(attribute)
         base, name = attribute._u_parts[:2]
-        found = self._by_name.get(name)
-        if found is None:
-            found = self._by_name[name] = {}
-        if attribute not in found:
-            found[attribute] = None
-            self._by_base.setdefault(base, {})[attribute] = None
+        for table, key in ((self._by_name, name), (self._by_base, base)):
+            found = table.get(key)
+            if found is None:
+                table[key] = [attribute]
+            else:
+                found.append(attribute)
 
     def environ(self, name: Any, value: Opaque) -> None:
         """A variable of the environment was asked for."""
@@ -68,12 +72,12 @@ class Anew:
                 altered |= self._altered[each]  # what it is given, it may call
         if not altered.every.isdisjoint(self._by_name):
             for name in sorted(altered.every & self._by_name.keys()):
-                for attribute in list(self._by_name[name]):
+                for attribute in self._by_name[name]:
                     if altered.sets(attribute):
                         self._forget(attribute, call)
         if altered.is_outside and not self._by_base.keys().isdisjoint(touched):
             for base in touched:
-                for attribute in list(self._by_base.get(base, ()) if not is_self(base) else ()):
+                for attribute in self._by_base.get(base, ()) if not is_self(base) else ():
                     if attribute not in self._methods:  # it is not said to have other methods all of a sudden
                         self._forget(attribute, call)
         if not altered.places and "environ" not in altered.names:

@@ -1,13 +1,14 @@
-"""What a statement of a module is, as far as slicing asks: classes that only hold data, names that code reads."""
+"""What a statement of a module is, as far as slicing asks: classes that only hold data, names that code reads, what is
+run when the module is imported."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from codemods.prove.sides import FunctionNode
+from codemods.prove.sides import FunctionNode, ModuleFacts
 
 _DATA_BASES = frozenset("Struct NamedTuple TypedDict Enum IntEnum StrEnum Flag IntFlag Protocol ABC".split())
 
@@ -87,3 +88,28 @@ def makes_own(owner: ast.ClassDef, methods: Mapping[str, ast.AST], wanted: set[s
             if isinstance(each, ast.Attribute) and each.attr == "__class__":
                 return True
     return False
+
+
+def top_level(facts: ModuleFacts) -> list[str]:
+    """What importing a module does, as text: its statements, of definitions only what is run when they are made."""
+    found: list[str] = []
+    for each in facts.tree.body:
+        if isinstance(each, FunctionNode):
+            made = [
+                *each.decorator_list,
+                *each.args.defaults,
+                *(value for value in each.args.kw_defaults if value is not None),
+            ]
+            if not all(isinstance(part, ast.Constant) for part in made):
+                found.append(f"def {each.name} {[ast.dump(part) for part in made]}")
+        elif isinstance(each, ast.ClassDef):
+            parts: list[Sequence[ast.AST]] = [
+                each.bases,
+                each.keywords,
+                each.decorator_list,
+                [x for x in each.body if not isinstance(x, FunctionNode)],
+            ]
+            found.append(f"class {each.name} {[ast.dump(part) for some in parts for part in some]}")
+        elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
+            found.append(ast.dump(each))
+    return found

@@ -11,11 +11,12 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from codemods.prove.affected_names import bound_names, words
+from codemods.prove.definitions import top_level
 from codemods.prove.pairs_affected import Affected
 from codemods.prove.partners import Partners, definition_of, definitions, split_key
 from codemods.prove.renamed import with_same
 from codemods.prove.residue import IMPORTS, OLD, Renamed, Residue
-from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side
+from codemods.prove.sides import DefNode, FunctionNode, Side
 from codemods.prove.stable import Twins, outline
 from codemods.schema.prove import Pair, PairKind
 from codemods.source.files import FileSet
@@ -262,7 +263,7 @@ class PairsOfChange:
         if old is None or new is None:
             return old is not None
         lost = [name for name in old.bindings if name[0] != "_" and name not in new.bindings]
-        if not lost and _top_level(old) == _top_level(new):
+        if not lost and top_level(old) == top_level(new):
             return False
         if self.residue is None or f"{IMPORTS}{new.path}" in self.residue:
             return True
@@ -332,28 +333,3 @@ def _makers(node: ast.ClassDef) -> dict[str, str]:
             if isinstance(each, ast.Attribute) and each.attr in methods:
                 pending.append(each.attr)
     return wanted
-
-
-def _top_level(facts: ModuleFacts) -> list[str]:
-    """What importing a module does, as text: its statements, of definitions only what is run when they are made."""
-    found: list[str] = []
-    for each in facts.tree.body:
-        if isinstance(each, FunctionNode):
-            made = [
-                *each.decorator_list,
-                *each.args.defaults,
-                *(value for value in each.args.kw_defaults if value is not None),
-            ]
-            if not all(isinstance(part, ast.Constant) for part in made):
-                found.append(f"def {each.name} {[ast.dump(part) for part in made]}")
-        elif isinstance(each, ast.ClassDef):
-            parts: list[Sequence[ast.AST]] = [
-                each.bases,
-                each.keywords,
-                each.decorator_list,
-                [x for x in each.body if not isinstance(x, FunctionNode)],
-            ]
-            found.append(f"class {each.name} {[ast.dump(part) for some in parts for part in some]}")
-        elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
-            found.append(ast.dump(each))
-    return found

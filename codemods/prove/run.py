@@ -210,9 +210,8 @@ class Run(Questions):
     def has(self, base: Opaque, name: str) -> bool:
         """`hasattr`."""
         found = attribute(base, name)
-        if self.anew is not None:
-            if self.anew.read(found):
-                return True
+        if self.anew is not None and self.anew.read(found):
+            return True
         if found in self.heap:
             return self.heap[found] is not _GONE
         if self.world.has_none(base):
