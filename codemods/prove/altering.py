@@ -79,10 +79,10 @@ class Alterations(dict[Opaque, Altered]):
             return self._from([(module, name)]) if colon else _OUTSIDE
         if callee._u_kind is not ATTR:
             return _OUTSIDE
-        name: str = callee._u_parts[1]
+        method: str = callee._u_parts[1]
         if self._owner is not None and self.is_method(callee):
-            return self._from([(self._owner[0], f"{self._owner[1].name}.{name}")])
-        homes = self._homes(name)
+            return self._from([(self._owner[0], f"{self._owner[1].name}.{method}")])
+        homes = self._homes(method)
         return self._from(homes) if 0 < len(homes) <= _MOST_HOMES else _OUTSIDE
 
     def _homes(self, name: str) -> list[tuple[str, str]]:

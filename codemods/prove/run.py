@@ -277,7 +277,7 @@ class Run(Questions):
         if is_quiet:
             return result
         self._keep(result)
-        if self.handing is not None and not are_themselves(args, kwargs):
+        if (args or kwargs) and self.handing is not None and not are_themselves(args, kwargs):
             self.handing.given([*args, *kwargs.values()], result)
         if results.touched:
             touched = self.touched
