@@ -87,11 +87,12 @@ def test_a_stop_text_ends_it_across_tokens_and_is_not_shown(llm: LLM) -> None:
 
 
 def test_a_stop_text_waits_for_the_fewest_tokens(llm: LLM) -> None:
-    [whole] = llm.chat(QUESTION, greedy(max_tokens=8))
+    [whole] = llm.chat(QUESTION, greedy(max_tokens=6))
+    assert whole.finish_reason is FinishReason.LENGTH  # no end of its own, which min_tokens would put off
     first, last = whole.text[:3], whole.text[-3:]
-    [cut] = llm.chat(QUESTION, greedy(max_tokens=8, stop=(first, last), min_tokens=3))
+    [cut] = llm.chat(QUESTION, greedy(max_tokens=6, stop=(first, last), min_tokens=3))
     assert cut.text == whole.text[:-3] and cut.outputs[0].stop == last
-    [free] = llm.chat(QUESTION, greedy(max_tokens=8, stop=(first, last), min_tokens=8))
+    [free] = llm.chat(QUESTION, greedy(max_tokens=6, stop=(first, last), min_tokens=6))
     assert (free.text, free.finish_reason) == (whole.text, FinishReason.LENGTH)
 
 
