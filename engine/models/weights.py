@@ -103,6 +103,8 @@ def load(model: Decoder, named: Iterable[tuple[str, Tensor]], *, source: str) ->
     was_packed = [(each, each.weight.numel() > 0) for each in model.linears() if each.packed is not None]
     for linear, _ in was_packed:
         linear.unpack()
+    if model.experts is not None:
+        model.experts.location.refresh()
     wanted = slots(model)
     missing, obsolete = set(wanted), []
     used: set[str] = set()
@@ -126,6 +128,8 @@ def load(model: Decoder, named: Iterable[tuple[str, Tensor]], *, source: str) ->
         raise BadModel(f"{source}: {len(missing)} weights are missing, such as {some}", fix="fetch the model again")
     if obsolete:
         log.warning("weights skipped: source=%s obsolete=%d first=%s", source, len(obsolete), obsolete[0])
+    for sparse in model.sparse_layers().values():
+        sparse.routed.mark()
     for linear, is_plain_kept in was_packed:
         linear.pack(is_plain_kept=is_plain_kept)
     return len(used)

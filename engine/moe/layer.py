@@ -44,6 +44,10 @@ class RoutedExperts(nn.Module):
         # The number of each slot's expert, which goes where the weights go, so that a move can be checked.
         self.canary = torch.tensor(parallel.location.local(layer))
 
+    def mark(self) -> None:
+        """All slots have been filled as the maps say."""
+        self.canary.copy_(torch.tensor(self.parallel.location.local(self.layer)))
+
     def slot_rows(self) -> list[Tensor]:
         """Everything that belongs to the slots' experts, one row a slot."""
         return [*self.experts.parts(), self.canary.view(-1, 1)]

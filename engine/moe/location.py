@@ -35,6 +35,7 @@ class ExpertLocationMetadata:
         _check_sizes(self.num_physical_experts, num_logical_experts, ep_size, num_nodes)
         copies = self.num_physical_experts - num_logical_experts + 1
         shape = self.num_layers, num_logical_experts
+        self._rows: list[list[int]] = physical_to_logical_map.tolist()
         self.physical_to_logical_map = physical_to_logical_map.to(torch.long).clone()
         self.logical_to_all_physical_map = torch.full((*shape, copies), -1)
         self.logical_to_all_physical_map_num_valid = torch.zeros(shape, dtype=torch.long)
@@ -56,8 +57,7 @@ class ExpertLocationMetadata:
     def local(self, layer: int, ep_rank: int | None = None) -> list[int]:
         """The logical experts in a rank's slots, in order; this rank's where none is named."""
         rank, count = self.ep_rank if ep_rank is None else ep_rank, self.num_local_physical_experts
-        found: list[int] = self.physical_to_logical_map[layer, rank * count : (rank + 1) * count].tolist()
-        return found
+        return self._rows[layer][rank * count : (rank + 1) * count]
 
     def missing(self, layer: int) -> list[int]:
         """Logical experts without a copy on an active rank."""
@@ -82,13 +82,18 @@ class ExpertLocationMetadata:
             self.active_ranks = list(active_ranks)
         ids = range(self.num_layers) if layer_ids is None else layer_ids
         for layer in ids:
-            self.physical_to_logical_map[layer] = physical_to_logical_map[layer]
+            self._rows[layer] = physical_to_logical_map[layer].tolist()
         self._fill(range(self.num_layers) if active_ranks is not None else ids)
+
+    def refresh(self) -> None:
+        """Writes all maps anew: their memory may have been given back, and taken again as zeros, with the weights'."""
+        self._fill(range(self.num_layers))
 
     def _fill(self, layer_ids: Sequence[int]) -> None:
         known: dict[tuple[int, ...], tuple[Tensor, Tensor, Tensor]] = {}
         for layer in layer_ids:
-            row = tuple(self.physical_to_logical_map[layer].tolist())
+            row = tuple(self._rows[layer])
+            self.physical_to_logical_map[layer] = torch.tensor(row)
             if row not in known:
                 known[row] = self._maps(row)
             copies, counts, chosen = known[row]

@@ -85,6 +85,17 @@ def test_two_stages(reference: Any, request: pytest.FixtureRequest) -> None:
     assert driver.generate(executor, PROMPTS, num_tokens=NUM_TOKENS) == expected
 
 
+def test_memory_that_was_given_back(reference: Any, request: pytest.FixtureRequest) -> None:
+    """Not the weights alone are lost: where the experts stand is in tensors, too."""
+    folder, expected = reference("dots1")
+    executor = start(request, folder, enable_memory_saver=True)
+    assert driver.generate(executor, PROMPTS, num_tokens=NUM_TOKENS) == expected
+    executor.call("sleep", level=2)
+    executor.call("wake_up")
+    executor.call("update_weights_from_disk", path=str(folder))
+    assert driver.generate(executor, PROMPTS, num_tokens=NUM_TOKENS) == expected
+
+
 def test_experts_in_whole_numbers(reference: Any, request: pytest.FixtureRequest) -> None:
     folder, _ = reference("mixtral")
     executor = start(request, folder, quantization="int8wo")
