@@ -26,6 +26,7 @@ from engine.moe.survivors import active_ranks, owners_of, placement_for, synchro
 from engine.moe.updater import ExpertLocationUpdater
 from engine.schema.errors import Excluded, PeerLost
 from tests.engine import checkpoints
+from tests.engine.moe.ranks import end_with_parent
 
 TIMEOUT_S = 4.0
 
@@ -126,6 +127,7 @@ class Rank:
 
 
 def main(rank: int, size: int, port: int, folder: str, redundant: int, is_joiner: bool, known: Any) -> None:
+    end_with_parent()
     torch.set_num_threads(1)
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     made = Rank(rank, size, port, Path(folder), redundant)

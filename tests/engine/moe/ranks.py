@@ -4,6 +4,8 @@ hangs fails the test, and none stays."""
 from __future__ import annotations
 
 import os
+import threading
+import time
 import traceback
 from collections.abc import Callable
 from datetime import timedelta
@@ -39,7 +41,20 @@ def run(target: Callable[..., Any], size: int, tmp_path: Path, *args: Any) -> li
     return [torch.load(tmp_path / f"made-{rank}.pt", weights_only=False) for rank in range(size)]
 
 
+def end_with_parent() -> None:
+    """So that no rank outlives a test run that somebody killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _rank(target: Callable[..., Any], rank: int, size: int, folder: str, args: tuple[Any, ...]) -> None:
+    end_with_parent()
     torch.set_num_threads(1)
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     try:
