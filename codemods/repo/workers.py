@@ -15,7 +15,7 @@ from codemods.schema.errors import InternalError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-_AHEAD = 3  # items a process may be ahead of the reader
+_AHEAD = 8  # items a process may be ahead of the reader: one that takes long keeps the others from nothing
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -22,6 +22,7 @@ Definition = tuple[str, str]  # path, qualname
 Ref = tuple[str, ...]
 _BUILTINS = frozenset(dir(builtins))
 _MAX_HOPS = 12
+SOMETHING = ast.Pass()  # what binds a name and is no import
 MODULE_NAMES = frozenset({"__name__", "__file__", "__qualname__", "__doc__", "__package__", "__spec__", "__class__"})
 
 
@@ -39,6 +40,7 @@ class Names:
         self._facts = self._trees.facts  # of the files whose trees are kept, and of no other
         self._kinds: dict[str, dict[str, type[ast.stmt]]] = {}
         self._digests: dict[str, dict[str, bytes]] = {}
+        self._tables: dict[str, dict[str, list[ast.AST]]] = {}
         self._taken: dict[str, list[tuple[str, str]]] = {}
         self.words: dict[Definition, Counter[str]] = {}  # what definitions say, for who guesses what belongs together
         self._rebound: dict[str, frozenset[str]] = {}
@@ -140,16 +142,18 @@ class Names:
         return facts.definitions
 
     def table(self, path: str) -> dict[str, list[ast.AST]]:
-        """Every name the module binds at its own level -> what binds it."""
-        facts = self._facts_of(path)
-        if facts.table is None:
-            table: dict[str, list[ast.AST]] = {}
-            for name, node in bindings(facts.tree.body):
-                table.setdefault(name, []).append(node)
+        """Every name the module binds at its own level -> what binds it: imports, and SOMETHING for all else. Known
+        without the tree, as `kinds`: names of many files are asked for in turn."""
+        table = self._tables.get(path)
+        if table is None:
+            table = {}
+            for name, node in bindings(self.tree(path).body):
+                is_import = isinstance(node, (ast.Import, ast.ImportFrom))
+                table.setdefault(name, []).append(node if is_import else SOMETHING)
             for name in self.rebound(path) - {ANY}:
-                table.setdefault(name, []).append(facts.tree)  # somebody else writes it too
-            facts.table = table
-        return facts.table
+                table.setdefault(name, []).append(SOMETHING)  # somebody else writes it too
+            self._tables[path] = table
+        return table
 
     def resolve(self, path: str, name: str) -> Ref:
         """What a global name of a module means."""

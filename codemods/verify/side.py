@@ -25,6 +25,7 @@ class Side:
         self._partner = {new: old for old, new in claims.pairs.items()} if side else claims.pairs
         self._moved = claims.modules if not side else {}
         self.frames = 0  # so far
+        self._repeatable: dict[Ref, Ref | None] = {}
         self.entered_definitions: set[Definition] = set()
         self.bound: dict[Definition, dict[str, ast.expr]] = {}  # what a call gave to the parameters, in terms of `self`
 
@@ -50,6 +51,11 @@ class Side:
 
     def repeatable(self, ref: Ref) -> Ref | None:
         """The ("same", name, text) of a module-level name, when it has one."""
+        if ref not in self._repeatable:
+            self._repeatable[ref] = self._as_repeatable(ref)
+        return self._repeatable[ref]
+
+    def _as_repeatable(self, ref: Ref) -> Ref | None:
         if ref[0] != "top" or ref[1] not in self.claims.changed or len(self.names.table(ref[1]).get(ref[2], ())) != 1:
             return None
         if is_rebound(self.names, ref[1], ref[2]):

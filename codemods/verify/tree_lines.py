@@ -150,7 +150,8 @@ class TreeLines:
         """Lines that may store an attribute by the text of its name, with the receiver; under "" those whose text is
         put together. Those of tests are left out."""
         found: dict[str, list[tuple[Hit, str]]] = {}
-        for hit in dict.fromkeys(hit for word in BY_TEXT for hit in self.says(word) if not is_test_path(hit.path)):
+        hits = dict.fromkeys(hit for word in sorted(BY_TEXT) for hit in self.says(word))  # in one order on every run
+        for hit in (each for each in hits if not is_test_path(each.path)):
             for receiver, name in dict.fromkeys(by_text_in(self._from(hit))):
                 found.setdefault(name, []).append((hit, receiver))
         return found

@@ -23,7 +23,6 @@ class Facts:
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
-        self.table: dict[str, list[ast.AST]] | None = None
         self.definitions: dict[str, ast.stmt] | None = None
         self.lines: list[bytes] | None = None
 

@@ -208,12 +208,12 @@ class Values:
         return ("l", frame.side, home.number, node.id) if home and isinstance(node, ast.Name) else ("none",)
 
     def _store(self, node: ast.expr, frame: Frame, value: Value) -> None:
-        place: Place = ("none",)
+        place: Place | None = None  # of an object that has to be evaluated first, nobody knows it
         if isinstance(node, ast.Name):
             home = frame.home(node.id)
             place = ("l", home.number, node.id) if home else ("g", self.canon[frame.side].reference(node.id, frame))
             self._hold(frame.side, place, value)
-        elif isinstance(node, ast.Attribute) and (place := self._base(node, frame)) is not None:  # type: ignore[assignment]
+        elif isinstance(node, ast.Attribute) and (place := self._base(node, frame)) is not None:
             self._hold(frame.side, place, value)
             text = f"{frame.path}:{ast.unparse(node)}"
             self._handed.append(Handed(text, stored=place, node=node, frame=frame))
@@ -221,7 +221,7 @@ class Values:
             since = self._awaited.pop(place, self._reached) if frame.side == NEW else self._reached
             if any(each.reaches(place) for each in self._handed[since:]):
                 self._residue(node, frame, "stored after calls that could read the attribute that it holds now", "U103")
-        if place[0] in ("a", "g"):
+        if place is not None and place[0] in ("a", "g"):
             self._stored[frame.side][place] = len(self._handed)
 
     def _await_holders(self, place: Place) -> None:

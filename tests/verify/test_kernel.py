@@ -285,3 +285,10 @@ def _leaves(node: ast.stmt) -> bool:
     if isinstance(node, ast.Try):
         return any(map(_leaves, node.body)) and all(any(map(_leaves, each.body)) for each in node.handlers)
     return isinstance(node, ast.With) and any(map(_leaves, node.body))
+
+
+@pytest.mark.parametrize("store", ["b().x = 1", "b().x += 1", "b[0].x = 1", "del b().x", "b().x, c = a"])
+def test_a_store_into_what_a_call_gives_may_stand_where_nothing_corresponds(store: str) -> None:
+    block = f"if a:\n    for y in c:\n        {store}\n    a()\nreturn c"
+    assert residue(function(block), function("return c"))
+    assert residue(function("return c"), function(block))

@@ -42,12 +42,11 @@ def test_no_more_text_is_kept_than_was_said(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_holds_nodes_goes_along_with_the_tree() -> None:
     names = Names(FileSet(MemoryTree({"a.py": b"def f():\n    pass\n", "b.py": b"from a import f\n"})))
     before = names.definitions("a.py")["f"]
-    names.table("a.py")
     names.kinds("a.py")
     names.text("a.py", before)
     assert names.resolve("b.py", "f") == ("top", "a.py", "f")
     assert list(trees.trees_of(names.files).facts) == ["a.py"]
-    names.table("b.py")
+    names.definitions("b.py")
     assert list(trees.trees_of(names.files).facts) == ["b.py"]
     assert names.has(("a.py", "f")), "which needs no tree any more"
     assert list(trees.trees_of(names.files).facts) == ["b.py"]
