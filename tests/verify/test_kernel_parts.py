@@ -12,6 +12,16 @@ from tests.verify.test_kernel import function, residue
 _LONG = "q = r = s = t = u = v = w = x = y = z = 1\nwhile a:\n q, r, s, t, u, v, w, x, y = r, s, t, u, v, w, x, y, z\n"
 # Bodies of `def f(self, a, b, c)`.
 DIFFERENT_PARTS = [
+    # what is bound, and what is evaluated without a name for it
+    ("a().x: int", "b().x: int"),
+    ("global x, y\nimport j as x\nreturn 1", "global x, y\nimport j as y\nreturn 1"),
+    ("x = {y: y for y in a}\nd()\nreturn x", "d()\nreturn {y: y for y in a}"),
+    ("x = {y for y in a}\nd()\nreturn x", "d()\nreturn {y for y in a}"),
+    # one condition for both names, or one for each
+    ("x = 1\nif a():\n    x = 2\ny = 1\nif b():\n    y = 2\nreturn x",
+     "x = 1\nif a():\n    x = 2\ny = 1\nif b():\n    y = 2\nreturn y"),
+    ("x = 1\ny = 2\nwith a:\n    c()\n    x = 3\n    y = 3\nreturn x",
+     "x = 1\ny = 2\nwith a:\n    c()\n    x = 3\n    y = 3\nreturn y"),
     # conditions
     ("if a and b:\n    c()", "if a:\n    c()"),
     ("if a and not b:\n    c()", "if a and b:\n    c()"),
