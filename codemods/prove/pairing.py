@@ -72,10 +72,11 @@ class PairOfSubjects:
         if (
             not is_real
             and all(each.calls_itself() for each in (self.old, self.new))
-            and self.twins.has_same_signature(self.old.node, self.new.node)
+            and self.old.called() == self.new.called()
         ):
+            # By induction: what differs in a call of itself differs in a call of it.
             for each in (self.old, self.new):
-                each.fold_recursion()  # by induction: what differs in a call of itself differs in a call of it
+                each.fold_recursion(self.old.loader.canonical(old))
         self.old.is_repeated = self.new.is_repeated = self.old.decorators != self.new.decorators
         self.old.beside, self.new.beside = self.new, self.old
         if not is_real:

@@ -10,7 +10,7 @@ import ast
 import copy
 from collections.abc import Iterable
 
-from codemods.prove.sides import DefNode, FunctionNode, ModuleFacts, Side, Target
+from codemods.prove.sides import DefNode, ModuleFacts, Side, Target
 
 
 def digest(node: ast.AST) -> str:
@@ -149,11 +149,6 @@ class Twins:
         if signature(old.node) != signature(new.node):
             return False
         return self.digest(old.node) == self.digest(new.node) or not self._makes_other_things(old, new)
-
-    @staticmethod
-    def has_same_signature(old: FunctionNode, new: FunctionNode) -> bool:
-        """Whether callers may call either in the same way."""
-        return signature(old) == signature(new)
 
     def _makes_other_things(self, old: Target, new: Target) -> bool:
         """Whether a function names a class that only its side has: what it gives back has another shape, so callers

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import contextvars
+import copy
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,7 @@ from codemods.prove.opaque import GLOBAL, OP, ROOT, Opaque, current, term
 from codemods.prove.run import Run
 from codemods.prove.sides import FunctionNode
 from codemods.prove.slices import Loader
+from codemods.prove.stable import signature
 from codemods.prove.world import World
 
 _UNFOLLOWED = contextlib.nullcontext()
@@ -45,6 +47,7 @@ class Subject:
         self.node, self.owner, self.module = node, owner, module
         self.decorators = [ast.unparse(each) for each in node.decorator_list]
         self.never: frozenset[str] = frozenset()  # parameters with a default that no caller of the old side can give
+        self._is_folded = False  # whether the class has a collaborator in the method's place
         self.is_repeated = False  # whether it is called twice, as where a cache came or went
         self.beside: Subject = self  # the other twin: what either asks of the world, both must
         self.altered: Alterations | None = None  # what calls may set anew
@@ -83,17 +86,35 @@ class Subject:
         self.function = self.kind.__dict__.get(self.node.name)
 
     def calls_itself(self) -> bool:
-        """Whether a function, by its name, calls itself."""
-        return self.owner is None and any(
-            isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == self.node.name
-            for each in ast.walk(self.node)
-        )
+        """Whether a function, by its name, calls itself; or a method that uses its instance for nothing else."""
+        calls = [each.func for each in ast.walk(self.node) if isinstance(each, ast.Call)]
+        if self.owner is None:
+            return any(isinstance(each, ast.Name) and each.id == self.node.name for each in calls)
+        if not self.is_bound() or "classmethod" in self.decorators:
+            return False
+        own = ast.dump(ast.Attribute(ast.Name(self.parameters()[0].arg, ast.Load()), self.node.name, ast.Load()))
+        of_itself = [each for each in calls if ast.dump(each) == own]
+        names = [each.id for each in ast.walk(self.node) if isinstance(each, ast.Name)]
+        return 0 < len(of_itself) == names.count(self.parameters()[0].arg)
 
-    def fold_recursion(self) -> None:
-        """Let a call of itself be a call of a collaborator."""
+    def called(self) -> str:
+        """What callers see of the signature: of a method, without its instance."""
+        node = copy.copy(self.node)
+        if self.is_bound():
+            node.args = copy.copy(node.args)
+            part = "posonlyargs" if node.args.posonlyargs else "args"
+            setattr(node.args, part, getattr(node.args, part)[1:])
+        return signature(node)
+
+    def fold_recursion(self, name: str) -> None:
+        """Let a call of itself be a call of a collaborator of that name."""
         space = self.loader.space(self.module)
         assert space is not None
-        space.names[self.node.name] = term(GLOBAL, self.loader.canonical(self.reference))
+        if self.owner is None:
+            space.names[self.node.name] = term(GLOBAL, name)
+        else:
+            self._is_folded = True
+            setattr(self.kind, self.node.name, term(GLOBAL, name))
 
     # -- inputs
 
@@ -221,7 +242,8 @@ class Subject:
         if isinstance(self.function, property):
             getter = self.function.fset if inputs else self.function.fget
             return getter(instance, *inputs.values()) if getter is not None else None
-        return getattr(instance, self.node.name)(*args, **kwargs)
+        bound = self.function.__get__(instance) if self._is_folded else getattr(instance, self.node.name)
+        return bound(*args, **kwargs)
 
     def _follow(self, run: Run, inputs: dict[str, Any]) -> None:
         try:

@@ -155,3 +155,35 @@ def test_an_opaque_class_is_one_class() -> None:
     found = proved(_FINDS, _FINDS.replace("return model", "return None"), "found")
     assert found.verdict is ProofVerdict.DIFFERS
     assert any("outside.Part" in line or "no Part" in line for line in found.deltas[0].world), found.deltas[0].world
+
+
+_METHOD = """class Runner:
+    def resolve(self, model):
+        for name in ("inner", "text"):
+            part = getattr(model, name, None)
+            if part is not None:
+                return self.resolve(part)
+        return model
+"""
+
+
+@pytest.mark.parametrize(
+    ("slip", "agrees"),
+    [
+        (("", ""), True),
+        (("return self.resolve(part)", "return self.resolve(model)"), False),
+        (("return model", "return part"), False),
+    ],
+)
+def test_a_method_that_calls_itself_becomes_a_function_that_does(slip: tuple[str, str], agrees: bool) -> None:
+    """By induction: once each level of a recursion was followed, to the end of the stack."""
+    body = "\n".join(line[4:] for line in _METHOD.splitlines()[1:])
+    new = body.replace(*slip).replace("self.resolve", "resolve").replace("(self, model)", "(model)") + "\n"
+    opaque.forget()
+    trees = [FileSet(MemoryTree({"m.py": text.encode()})) for text in (_METHOD, new)]
+    twins = Twins(Side("old", trees[0]), Side("new", trees[1]), {"m.py"})
+    found = prove_pair(twins, Pair(old="m:Runner.resolve", new="m:resolve"), _OPTIONS)
+    assert (found.verdict is ProofVerdict.AGREES) is agrees, found.deltas
+    assert found.paths < 20
+    if agrees:
+        assert found.level is not None and found.level.value == "exhaustive"
