@@ -148,7 +148,9 @@ def _resolve_dist_init_method(
             raise BadConfig(
                 f"torchrun started rank {env.world_rank} of {env.world_size}, the options make it rank {rank}"
                 f" of {world_size}",
-                fix="make tp_size * pp_size the number of processes",
+                fix="make tp_size * pp_size the number of processes"
+                if env.world_size != world_size
+                else "let one launcher number the ranks, or unset RANK and WORLD_SIZE",
             )
         init_method = "env://"
     elif server_args.dist_init_addr is not None:

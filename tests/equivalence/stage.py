@@ -210,13 +210,19 @@ def shown(value: Any) -> Any:
     return type(value).__name__, str(value)
 
 
-def is_same(old: Seen, new: Seen, *, late: frozenset[str] = frozenset()) -> list[str]:
+def is_same(
+    old: Seen, new: Seen, *, late: frozenset[str] = frozenset(), reworded: tuple[str, str] | None = None
+) -> list[str]:
     """What differs, in words; empty where nothing does. late: attributes that the original has already written when it
-    fails, and its replacement has not: the declared difference."""
+    fails, and its replacement has not: the declared difference. reworded: a part of an exception's text, before and
+    after: another one."""
+    raised = old.raised
+    if reworded is not None and raised is not None and new.raised is not None and reworded[1] in new.raised[1]:
+        raised = raised[0], raised[1].replace(*reworded), raised[2]
     found = [
         f"{what}: {one!r} has become {other!r}"
         for what, one, other in (
-            ("exception", old.raised, new.raised),
+            ("exception", raised, new.raised),
             ("result", old.result, new.result),
             ("number of calls and log records", len(old.events), len(new.events)),
         )

@@ -174,6 +174,17 @@ def test_a_world_that_can_not_be(
         runner.init_torch_distributed()
 
 
+@pytest.mark.parametrize(
+    ("size", "advice"), [("2", "let one launcher number the ranks"), ("4", "the number of processes")]
+)
+def test_the_advice_fits_what_torchrun_has_wrong(monkeypatch: pytest.MonkeyPatch, size: str, advice: str) -> None:
+    """Declared in golden/specs/torch_distributed.toml: the original spoke of the number of processes in any case."""
+    runner = starting(monkeypatch, [], tp_size=2)
+    with patch.dict(os.environ, {"RANK": "1", "WORLD_SIZE": size}), pytest.raises(BadConfig) as caught:
+        runner.init_torch_distributed()
+    assert advice in caught.value.fix
+
+
 def test_the_cards_of_mooncake(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[str]] = []
     module = types.ModuleType("mooncake")
