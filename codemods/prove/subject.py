@@ -47,7 +47,7 @@ class Subject:
         self.node, self.owner, self.module = node, owner, module
         self.decorators = [ast.unparse(each) for each in node.decorator_list]
         self.never: frozenset[str] = frozenset()  # parameters with a default that no caller of the old side can give
-        self._is_folded = False  # whether the class has a collaborator in the method's place
+        self._folded: Opaque | None = None  # what an instance has in the method's place
         self.is_repeated = False  # whether it is called twice, as where a cache came or went
         self.beside: Subject = self  # the other twin: what either asks of the world, both must
         self.altered: Alterations | None = None  # what calls may set anew
@@ -113,8 +113,7 @@ class Subject:
         if self.owner is None:
             space.names[self.node.name] = term(GLOBAL, name)
         else:
-            self._is_folded = True
-            setattr(self.kind, self.node.name, term(GLOBAL, name))
+            self._folded = term(GLOBAL, name)
 
     # -- inputs
 
@@ -242,7 +241,9 @@ class Subject:
         if isinstance(self.function, property):
             getter = self.function.fset if inputs else self.function.fget
             return getter(instance, *inputs.values()) if getter is not None else None
-        bound = self.function.__get__(instance) if self._is_folded else getattr(instance, self.node.name)
+        bound = getattr(instance, self.node.name)
+        if self._folded is not None:
+            object.__getattribute__(instance, "__dict__")[self.node.name] = self._folded
         return bound(*args, **kwargs)
 
     def _follow(self, run: Run, inputs: dict[str, Any]) -> None:

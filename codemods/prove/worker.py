@@ -39,7 +39,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     memory_mb: int = 2048
     wall_seconds: float = 60.0
     cpu_seconds: float = 60.0
-    recursion: int = 1000
+    recursion: int = 2000
     file_mb: int = 64
     open_files: int = 256
     result_mb: int = 64
