@@ -14,7 +14,7 @@ from codemods.source.text import Text
 
 # Of text, for each of the two trees of a change; a syntax tree takes 30 to 40 times that. The first that came go first:
 # files are gone through in order again and again, and then no other rule keeps more.
-KEEP_BYTES = 1_500_000
+KEEP_BYTES = 2_500_000
 _NOTE = "verify trees"
 
 
