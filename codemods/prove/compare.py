@@ -278,7 +278,10 @@ def _code_of(a: Opaque, b: Opaque) -> str:
 
 
 def _class_of(raised: Opaque) -> Any:
+    """Of the exception, and of what it was raised from."""
     frozen = raised._u_parts[1]
+    if type(frozen) is tuple and frozen[0] == "from":
+        return ("from", *(each[:2] if type(each) is tuple else each for each in frozen[1:]))
     return frozen[:2] if type(frozen) is tuple else frozen
 
 

@@ -237,10 +237,9 @@ class PairsOfChange:
         )
 
     def _is_made_otherwise(self, canonical: str, there: ast.ClassDef, key: str, node: ast.ClassDef) -> bool:
-        """Whether what makes an instance differs in more than methods that are pairs of their own: those show every
-        attribute that is written."""
+        """Whether what makes an instance differs in more than methods that are pairs of their own and write alike."""
         before, after = _makers(there), _makers(node)
-        return any(
+        return _written(there) != _written(node) or any(
             before[name] != after[name]
             and (PairKind.CALLABLE, f"{canonical}.{name}", f"{key}.{name}") not in self._found
             for name in before.keys() & after.keys()
@@ -316,6 +315,10 @@ def _steady_outline(node: ast.ClassDef, other: ast.ClassDef) -> str:
 
 def _is_dunder(node: FunctionNode) -> bool:
     return node.name.startswith("__") and node.name.endswith("__")
+
+
+def _written(node: ast.ClassDef) -> set[str]:
+    return {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)}
 
 
 def _makers(node: ast.ClassDef) -> dict[str, str]:

@@ -131,6 +131,7 @@ _STEPS = """class Runner:
     ("swaps", "is_asked"),
     [
         ([("self.rank + 1", "1 + self.rank")], False),  # a pair of its own
+        ([("self.size", "self.length")], True),  # who reads it may not know the new name
         ([("self._ranked(rank)", "rank * 2"), ("    def _ranked(self, rank):\n        return rank * 2\n", "")], False),
         ([("def start(self):", "def start(self, more=1):")], True),
         ([("class Runner:\n", "class Runner:\n    kind = 'gpu'\n")], True),
