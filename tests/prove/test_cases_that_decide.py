@@ -186,4 +186,4 @@ def test_a_method_that_calls_itself_becomes_a_function_that_does(slip: tuple[str
     assert (found.verdict is ProofVerdict.AGREES) is agrees, found.deltas
     assert found.paths < 20
     if agrees:
-        assert found.level is not None and found.level.value == "exhaustive"
+        assert found.level.value == "exhaustive"
