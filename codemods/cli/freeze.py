@@ -65,6 +65,8 @@ def freeze(
 
 
 def _freeze(session: Session, plan: Path | None, base: str | None, golden: str, *, updates: bool) -> int:
+    from msgspec import structs
+
     from codemods.commit.freeze import freeze as keep
     from codemods.commit.in_place import recover
     from codemods.report.model import FreezeReport
@@ -78,9 +80,7 @@ def _freeze(session: Session, plan: Path | None, base: str | None, golden: str, 
     more = _originals(session, plan, commit) if plan is not None else {}
     day = dt.datetime.now(tz=dt.timezone.utc).date().isoformat()
     found = keep(session.root, golden, more, commit=commit, date=day, updates=updates)
-    report = FreezeReport(
-        golden=golden, commit=commit, added=found.added, updated=found.updated, gone=found.gone, kept=found.kept
-    )
+    report = FreezeReport(golden=golden, commit=commit, **structs.asdict(found))
     summary = _summary(found, golden)
     session.report(report, [*_lines(found), summary], [summary])
     return 0
