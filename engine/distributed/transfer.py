@@ -102,7 +102,7 @@ class TcpTransfer:
         link.settimeout(self.timeout)
         try:
             with link:
-                while (asked := _received(link, _ASK.size)) is not None and not self._is_over.is_set():
+                while (asked := received(link, _ASK.size)) is not None and not self._is_over.is_set():
                     token, address, count = _ASK.unpack(asked)
                     if not hmac.compare_digest(token, self._token.encode()) or not self._may_read(address, count):
                         link.sendall(_HEAD.pack(0, 0))
@@ -140,7 +140,7 @@ class TcpTransfer:
 
 
 def _take(link: socket.socket, target: Region, *, session: str) -> None:
-    head = _received(link, _HEAD.size)
+    head = received(link, _HEAD.size)
     if head is None:
         raise TransferFailed(f"{session} went away", fix="see whether it still runs")
     is_there, count = _HEAD.unpack(head)
@@ -153,16 +153,16 @@ def _take(link: socket.socket, target: Region, *, session: str) -> None:
             raise TransferFailed(f"{session} went away in the middle", fix="read it again")
         checksum = zlib.crc32(memory[at : at + got], checksum)
         at += got
-    tail = _received(link, _TAIL.size)
+    tail = received(link, _TAIL.size)
     if tail is None or _TAIL.unpack(tail)[0] != checksum:
         raise TransferFailed(f"{count} bytes of {session} came damaged", fix="read them again")
 
 
-def _received(link: socket.socket, count: int) -> bytes | None:
-    """None where the other side has ended before the first of them."""
+def received(link: socket.socket, count: int) -> bytes | None:
+    """None where the other side has ended before the first of them. Raises OSError where it ends in the middle."""
     found = bytearray()
     while len(found) < count:
-        part = link.recv(count - len(found))
+        part = link.recv(min(count - len(found), _CHUNK))
         if not part:
             if found:
                 raise OSError("it ended in the middle of a message")

@@ -133,6 +133,7 @@ def receive_over(group: Sender, tensors: Mapping[str, Tensor]) -> None:
 
 
 def checksum(tensor: Tensor) -> str:
+    """Of dtype, shape and every bit."""
     made = hashlib.sha256(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
     if tensor.numel():
         made.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)

@@ -18,8 +18,8 @@ from msgspec import Struct
 from torch import Tensor
 
 from engine.distributed.addresses import Address, parse_address
-from engine.distributed.transfer import Region, TransferEngine
-from engine.loader.remote import checksum
+from engine.distributed.transfer import Region, TransferEngine, received
+from engine.loader.remote import RemoteTensor, checksum
 from engine.schema.errors import BadModel, EngineError
 
 log = logging.getLogger(__name__)
@@ -34,20 +34,12 @@ class BackupMissing(EngineError):
     code = "backup-missing"
 
 
-class Kept(Struct, frozen=True, forbid_unknown_fields=True):
-    dtype: str
-    shape: tuple[int, ...]
-    address: int
-    num_bytes: int
-    checksum: str
-
-
 class Told(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """experts: `layer/expert` -> gate, up, down."""
 
     session: str
     version: int
-    experts: dict[str, tuple[Kept, Kept, Kept]]
+    experts: dict[str, tuple[RemoteTensor, RemoteTensor, RemoteTensor]]
 
 
 class ExpertBackup:
@@ -74,7 +66,8 @@ class ExpertBackup:
             for part in parts:
                 count = part.numel() * part.element_size()
                 memory[at : at + count].copy_(part.contiguous().view(-1).view(torch.uint8))
-                kept.append(Kept(str(part.dtype), tuple(part.shape), memory.data_ptr() + at, count, checksum(part)))
+                address = memory.data_ptr() + at
+                kept.append(RemoteTensor(str(part.dtype), tuple(part.shape), address, count, checksum(part)))
                 at += _padded(part)
             told[f"{layer}/{expert}"] = (kept[0], kept[1], kept[2])
         self._memory, self.version = memory, version
@@ -207,10 +200,7 @@ def _message(link: socket.socket) -> bytes:
 
 
 def _exactly(link: socket.socket, count: int) -> bytes:
-    found = bytearray()
-    while len(found) < count:
-        part = link.recv(min(count - len(found), 1 << 20))
-        if not part:
-            raise OSError("it ended in the middle of a message")
-        found += part
-    return bytes(found)
+    found = received(link, count)
+    if found is None:
+        raise OSError("it ended before a message")
+    return found

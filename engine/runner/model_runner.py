@@ -39,6 +39,7 @@ from engine.layers.model_parallel import supports_tensor_parallel
 from engine.layers.quantise import quantise
 from engine.loader import language_model
 from engine.loader.pull import locate
+from engine.loader.remote import checksum
 from engine.loader.shards import INDEX as WEIGHTS_INDEX
 from engine.lora.manager import LoraManager
 from engine.models import weights
@@ -47,7 +48,7 @@ from engine.models.decoder import Decoder, stages
 from engine.runner import profiling
 from engine.runner.forward_batch import ForwardBatch, ForwardMode, SampledRows
 from engine.runner.graphs import DecodeGraphs, Shape, cuda_record, plain_record
-from engine.runner.tensors import checksum, dtype_of, unpacked
+from engine.runner.tensors import dtype_of, unpacked
 from engine.sampling import sampler
 from engine.sampling.backends import create_sampler, oracle_sampler, register_sampler
 from engine.sampling.masks import unpack

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from typing import Any
 
@@ -42,10 +41,3 @@ def unpacked(name: str, given: Any) -> Tensor:
     if not raw:
         return torch.empty(shape, dtype=dtype)
     return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
-
-
-def checksum(tensor: Tensor) -> str:
-    """Of dtype, shape and every bit."""
-    made = hashlib.sha256(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-    made.update(bytes_of(tensor))
-    return made.hexdigest()
